@@ -115,7 +115,7 @@ pub use crate::{
     handles::{Memories, Session, Thermocline, User, blocking},
     jobs::{JobProgress, JobsReport, RunJobs},
     model::{
-        anchor::{Anchor, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
+        anchor::{Anchor, AnchorStated, Attribute, Cardinality, Evidence, FoundAnchor, Stance},
         change::{Change, ChangeOp, Undone},
         chat::{ChatMessage, ChatRole},
         critical::CriticalRule,

@@ -31,9 +31,9 @@ use std::{
 };
 
 use crate::{
-    Anchor, AnchorId, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport, NewTurn,
-    Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo, Summary,
-    SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
+    Anchor, AnchorId, AnchorStated, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport,
+    NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo,
+    Summary, SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
 };
 
 pub use self::memories::Memories;
@@ -360,7 +360,7 @@ impl User {
         attribute: Attribute,
         value: &str,
         by: &str,
-    ) -> Result<AnchorId> {
+    ) -> Result<AnchorStated> {
         self.runtime.block_on(self.inner.set_anchor_by(subject, attribute, value, by))
     }
 

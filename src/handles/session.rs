@@ -292,7 +292,8 @@ impl Session {
     }
 
     /// Sets the session's title for lists (1 to 256 bytes), or removes it with `None`. A successor that continues the
-    /// conversation inherits the title. No LLM sees it.
+    /// conversation inherits the title. No context shows it and no provider gets it; over MCP, a model that lists
+    /// sessions reads it.
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
         let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
@@ -310,8 +311,8 @@ impl Session {
 
     /// Stores a text under a name for as long as the session lasts, replacing the previous text: an agent's plan, its
     /// variables. An empty text removes the entry. The text is overwritten in place, without a history. It is neither
-    /// searched, shown to an LLM nor exported, and is removed when the session ends. If the conversation continues in a
-    /// successor, the text is stored there, and the handle moves there.
+    /// searched, shown in contexts nor exported, no provider gets it, and it is removed when the session ends. If the
+    /// conversation continues in a successor, the text is stored there, and the handle moves there.
     ///
     /// Limits: a name of 1 to 200 bytes with a visible character, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
     /// `SessionEnded`; `NotFound` while the session is being erased.

@@ -13,7 +13,7 @@ use crate::{
     },
     jobs,
     model::{
-        anchor::{Anchor, Attribute, FoundAnchor},
+        anchor::{Anchor, AnchorStated, Attribute, FoundAnchor},
         ids::{AnchorId, ReceiptId, SessionId, SummaryId, TurnId, UserId},
         instant,
         page::checked_limit,
@@ -333,18 +333,19 @@ impl User {
     /// Sets an anchor by hand. If the attribute has one value, the new value supersedes the current one. A retracted
     /// anchor counts again. The `subject` is `user`, `assistant`, or a name; it is folded.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
-        self.set_anchor_by(subject, attribute, value, BY_CALLER).await
+        Ok(self.set_anchor_by(subject, attribute, value, BY_CALLER).await?.id)
     }
 
     /// Sets an anchor like [`set_anchor`](Self::set_anchor), and records `by` (1 to 200 bytes) as who set it:
-    /// [`Evidence::made_by`](crate::Evidence::made_by).
+    /// [`Evidence::made_by`](crate::Evidence::made_by). Nothing is added if `by` has set this value before and it
+    /// holds.
     pub async fn set_anchor_by(
         &self,
         subject: &str,
         attribute: Attribute,
         value: &str,
         by: &str,
-    ) -> Result<AnchorId> {
+    ) -> Result<AnchorStated> {
         let (subject, value, by) = (checked_subject(subject)?, checked_value(value)?, checked_maker(by)?);
         let found = FoundAnchor::new(subject, attribute, value, "");
         let scope = self.scope;

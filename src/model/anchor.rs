@@ -55,6 +55,16 @@ impl Anchor {
     }
 }
 
+/// The result of setting an anchor by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnchorStated {
+    /// The anchor's id.
+    pub id: AnchorId,
+    /// Whether this call added a statement; false if the same maker had stated the value before, and it holds.
+    pub is_new: bool,
+}
+
 /// One piece of evidence for an anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

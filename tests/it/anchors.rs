@@ -235,7 +235,8 @@ fn who_sets_the_same_again_by_hand_says_no_more_than_before() {
     assert_eq!(user.set_anchor("user", Attribute::Home, "Lisbon").unwrap(), id);
     assert_eq!(user.anchor(id).unwrap(), once);
     // A statement by somebody else counts, and so does the same statement after a retraction.
-    user.set_anchor_by("user", Attribute::Home, "Lisbon", "mcp:desk").unwrap();
+    let by_desk = || user.set_anchor_by("user", Attribute::Home, "Lisbon", "mcp:desk").unwrap();
+    assert_eq!((by_desk().is_new, by_desk().is_new, by_desk().id), (true, false, id));
     assert!(user.anchor(id).unwrap().strength > once.strength);
     user.retract_anchor(id).unwrap();
     user.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
@@ -246,7 +247,7 @@ fn who_sets_the_same_again_by_hand_says_no_more_than_before() {
 fn who_sets_an_anchor_is_in_its_evidence_also_behind_an_export() {
     let fixture = Fixture::new();
     let user = fixture.alex();
-    let id = user.set_anchor_by("user", Attribute::Home, "Oslo", "mcp:desk").unwrap();
+    let id = user.set_anchor_by("user", Attribute::Home, "Oslo", "mcp:desk").unwrap().id;
     let plain = user.set_anchor("user", Attribute::Likes, "tea").unwrap();
     let maker = |user: &User, id| user.anchor(id).unwrap().evidence[0].made_by.clone();
     assert_eq!((maker(&user, id).as_str(), maker(&user, plain).as_str()), ("mcp:desk", "caller"));

@@ -377,7 +377,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionVerb {
-    /// List a user's sessions, newest first.
+    /// List a user's sessions, the last added first.
     ///
     /// Times are UTC; tokens count the texts as they were said. To page, use --limit 50, then --after with the last session
     /// shown.
@@ -406,7 +406,7 @@ pub(crate) enum SessionVerb {
     /// Show or set a session's state, such as an agent's plan or variables.
     ///
     /// Without NAME, shows all of it; with NAME, that entry; with TEXT, overwrites the entry. An empty text, "", clears it;
-    /// the end of the session clears everything. State is neither searched nor shown to an LLM, and has no history.
+    /// the end of the session clears everything. State is neither searched nor shown in contexts, and has no history.
     #[command(
         after_help = "Examples:\n  thermocline session state --user alex s1 plan \"1. look 2. leap\"\n  \
                             thermocline session state --user alex s1"

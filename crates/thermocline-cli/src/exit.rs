@@ -29,7 +29,8 @@ Exit codes:
   3  the input was refused, for example an id that belongs to other text, or an ended session;
      or an LLM or embedder rejected its configuration
   4  there is no such file, user, session, turn, anchor, receipt or job
-  5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
+  5  the file cannot be used: damaged, another program's, of a newer version, or unreadable;
+     or this machine, build, file or configuration does not support what was asked
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
      (erase: some erased bytes still have to be overwritten; jobs that wait for an LLM or
      embedder do not make jobs run fail: its report and jobs list name them)
@@ -175,7 +176,7 @@ impl fmt::Display for Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{ErrorKind as Kind, *};
 
     #[derive(Debug)]
     struct TestCause(&'static str);
@@ -198,7 +199,6 @@ mod tests {
 
     #[test]
     fn each_kind_says_what_the_caller_can_do() {
-        use ErrorKind as Kind;
         let check =
             |kinds: &[Kind], exit| assert!(kinds.iter().all(|&kind| Exit::of(kind) == exit), "{exit:?}");
         check(&[Kind::Poisoned, Kind::Closed, Kind::Internal], Exit::Unexpected);
@@ -208,6 +208,34 @@ mod tests {
         check(&[Kind::NewerSchema, Kind::Unsupported], Exit::FileUnusable);
         check(&[Kind::Busy, Kind::TimedOut, Kind::Provider], Exit::TryAgain);
         check(&[Kind::ProviderRefused, Kind::ProviderMisconfigured], Exit::Refused);
+    }
+
+    #[cfg(feature = "service")]
+    #[test]
+    fn an_operation_ends_with_the_same_code_by_call_as_by_its_own_verb() {
+        use thermocline_server::ops::problem::Code;
+        for kind in [
+            Kind::InvalidInput,
+            Kind::Conflict,
+            Kind::SessionEnded,
+            Kind::NotFound,
+            Kind::Busy,
+            Kind::TimedOut,
+            Kind::Io,
+            Kind::ReadOnly,
+            Kind::Corrupt,
+            Kind::ForeignFile,
+            Kind::NewerSchema,
+            Kind::Unsupported,
+            Kind::Closed,
+            Kind::Poisoned,
+            Kind::Internal,
+            Kind::Provider,
+            Kind::ProviderRefused,
+            Kind::ProviderMisconfigured,
+        ] {
+            assert_eq!(Code::of(kind).facts().exit, Exit::of(kind) as u8, "{kind:?}");
+        }
     }
 
     #[test]

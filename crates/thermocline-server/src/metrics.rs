@@ -154,7 +154,8 @@ impl Metrics {
         to.register("failures", failures, self.failures.clone());
         to.register("in_flight", "Operations running now, by class", self.in_flight.clone());
         to.register("connections", "Open connections", self.connections.clone());
-        let missing = "Recalls and contexts that had to do without something configured";
+        let missing =
+            "Recalls and contexts that had to do without something, such as a provider or a damaged turn";
         to.register("recall_missing", missing, self.missing.clone());
         to.register("events", "Events in the background: jobs, providers, the file", self.events.clone());
         let failures = "Calls to a provider that yielded nothing, by the provider's role";

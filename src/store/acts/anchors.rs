@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
-        anchor::{Anchor, Cardinality, FoundAnchor},
+        anchor::{Anchor, AnchorStated, Cardinality, FoundAnchor},
         ids::AnchorId,
     },
     store::{
@@ -23,7 +23,12 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Sets a value by hand, as of the user's newest turn. A retracted value counts again.
-    pub(crate) fn set_anchor(&mut self, scope: &Scope, found: &FoundAnchor, by: &str) -> Result<AnchorId> {
+    pub(crate) fn set_anchor(
+        &mut self,
+        scope: &Scope,
+        found: &FoundAnchor,
+        by: &str,
+    ) -> Result<AnchorStated> {
         let (now, last_seq) = (self.now(), self.lock(scope)?.last_seq);
         users::check_is_there(self.sql, scope)?;
         // If `by` already set this value and it holds, there is nothing to add.
@@ -32,13 +37,13 @@ impl WriteTx<'_> {
         let said =
             |held: &Anchor| held.evidence.iter().any(|said| said.turn_id.is_none() && said.made_by == by);
         if let Some(held) = held.filter(|held| held.is_current() && said(held)) {
-            return Ok(held.id);
+            return Ok(AnchorStated { id: held.id, is_new: false });
         }
         let source = StatementSource { turn: None, seq: last_seq, said_at: now, made_by: by };
         let (id, fold) = anchors::state(self.sql, scope, found, source, now)?;
         anchors::set_retracted(self.sql, scope, id, None)?;
         anchors::refold(self.sql, scope, &BTreeSet::from([fold]))?;
-        Ok(id)
+        Ok(AnchorStated { id, is_new: true })
     }
 
     /// Replaces an active anchor by hand with another value; the old one no longer holds. Repeating this changes nothing.
@@ -120,12 +125,12 @@ mod tests {
             .write(move |tx| {
                 let session = tx.open_session(&scope, "chat")?.info.id;
                 tx.record(&scope, &WantedSession::Id(session), said)?;
-                Ok((tx.set_anchor(&scope, &home("Bern"), "caller")?, session))
+                Ok((tx.set_anchor(&scope, &home("Bern"), "caller")?.id, session))
             })
             .await
             .unwrap();
         crate::jobs::erase(&store, scope, Some(session)).await.unwrap();
-        let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"), "caller")).await.unwrap();
+        let second = store.write(move |tx| tx.set_anchor(&scope, &home("Basel"), "caller")).await.unwrap().id;
         let holds = || {
             let anchors = store.snapshot().unwrap().anchors(&scope, None, 1_000).unwrap();
             anchors.into_iter().filter(Anchor::is_current).map(|anchor| anchor.id).collect::<Vec<_>>()

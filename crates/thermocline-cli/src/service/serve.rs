@@ -70,7 +70,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Write a line of JSON for each operation that changes, destroys or administers, or that was refused.
+    /// Write a line of JSON for each operation that changes, destroys or administers, and for each call that is beyond a
+    /// key's rights or rate. A request without a valid key, and one that is refused because the server is busy, has a line
+    /// in the log alone.
     #[arg(long, value_name = "FILE")]
     audit: Option<String>,
 

@@ -10,7 +10,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 #[cfg(unix)]
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixSocket};
 use tokio::{
     net::TcpListener,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -24,6 +24,8 @@ use crate::{
 
 /// The maximum number of open connections; further ones wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
+/// How many connections to a Unix socket the system queues until they are accepted, as many as Tokio lets it queue for TCP.
+const BACKLOG: u32 = 1_024;
 /// How long a client may take to send a request head, and how long a kept connection may be idle: hyper has one timer for
 /// both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -78,8 +80,7 @@ impl Listener {
     /// Listens on a Unix socket that only its owner can access. A stale socket without a listener is replaced.
     #[cfg(unix)]
     pub fn unix(path: PathBuf) -> io::Result<Self> {
-        use std::os::unix::{fs::PermissionsExt, net};
-        if net::UnixStream::connect(&path).is_ok() {
+        if std::os::unix::net::UnixStream::connect(&path).is_ok() {
             return Err(io::Error::new(
                 io::ErrorKind::AddrInUse,
                 "another server is already listening there",
@@ -88,9 +89,7 @@ impl Listener {
         if std::fs::symlink_metadata(&path).is_ok_and(|about| is_socket(&about)) {
             std::fs::remove_file(&path)?;
         }
-        // Nobody can connect before `listen`, so the mode is set in time.
-        let listener = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let listener = bound(&path)?.listen(BACKLOG)?;
         Ok(Self { socket: Socket::Unix(listener, path), tls: None })
     }
 
@@ -125,6 +124,16 @@ impl Drop for Listener {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// Binds a socket to a path, with access for its owner only. Nobody can connect to it until it listens, so nobody can
+/// connect while it still has the mode that the umask gave it.
+#[cfg(unix)]
+fn bound(path: &std::path::Path) -> io::Result<UnixSocket> {
+    let socket = UnixSocket::new_stream()?;
+    socket.bind(path)?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(socket)
 }
 
 #[cfg(unix)]
@@ -207,4 +216,25 @@ async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     // A client that disconnects is not an error of the server.
     let _ = log_line::on(watcher.watch(connection)).await;
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        fs,
+        os::unix::{fs::PermissionsExt, net::UnixStream},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_can_connect_to_a_unix_socket_before_it_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let socket = bound(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(UnixStream::connect(&path).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        let _listener = socket.listen(BACKLOG).unwrap();
+        UnixStream::connect(&path).unwrap();
+    }
 }

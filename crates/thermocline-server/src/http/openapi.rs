@@ -300,6 +300,7 @@ fn operation(spec: &Spec, fields: FieldsByLocation, response: &Value) -> Value {
 
 fn description(spec: &Spec) -> String {
     let again = match (spec.effect, spec.again) {
+        (Effect::Reads, _) if spec.family() == "recall" => "Leaves a receipt, and changes nothing else.",
         (Effect::Reads, _) => "Changes nothing.",
         (_, Again::Same) => "Calling it again has no further effect.",
         (_, Again::WithCallerId) => {

@@ -1,7 +1,7 @@
 //! The key file: read and written as a whole, accessible to its owner only.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     fmt,
     fs::{self, File, OpenOptions},
     io::{self, Write},
@@ -22,7 +22,8 @@ pub struct KeyFile {
     pub keys: Vec<Key>,
 }
 
-/// Why a key file cannot be used. Of the file, the message contains at most an id that two keys have.
+/// Why a key file cannot be used. The message contains nothing that is in the file, where a key may have been pasted
+/// anywhere.
 #[derive(Debug)]
 pub struct Unusable(String);
 
@@ -34,18 +35,19 @@ impl KeyFile {
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         check_mode(path)?;
         let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
-        // toml's error messages quote the file, into which a key may have been pasted.
+        // toml's error messages quote the file.
         let file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].lines().count().max(1));
             Unusable(format!("the key file {} cannot be parsed, near line {line}", path.display()))
         })?;
-        let mut ids = HashSet::new();
-        if let Some(key) = file.keys.iter().find(|key| !ids.insert(&key.id)) {
-            return Err(Unusable(format!(
-                "the key file {} has two keys with the id {}",
-                path.display(),
-                key.id
-            )));
+        let mut places = HashMap::new();
+        for (key, place) in file.keys.iter().zip(1..) {
+            if let Some(first) = places.insert(&key.id, place) {
+                return Err(Unusable(format!(
+                    "the key file {} has two keys with the same id, the entries {first} and {place}; remove one",
+                    path.display()
+                )));
+            }
         }
         Ok(file)
     }
@@ -212,5 +214,12 @@ mod tests {
         fs::write(&path, text).unwrap();
         let said = KeyFile::read(&path).unwrap_err().to_string();
         assert!(said.contains("near line ") && !said.contains("secret"), "{said}");
+        let mut keys = ["laptop", "desk", "phone"].map(key);
+        for of in [0, 2] {
+            keys[of].id = "thc_abcdefgh_secret".to_owned();
+        }
+        KeyFile { keys: keys.into() }.write(&path).unwrap();
+        let said = KeyFile::read(&path).unwrap_err().to_string();
+        assert!(said.contains("the entries 1 and 3;") && !said.contains("secret"), "{said}");
     }
 }

@@ -98,8 +98,8 @@ impl Mcp {
         let (row, step) = tool.step(arguments).map_err(|misfit| ErrorData::invalid_params(misfit, None))?;
         match self.run(row, Value::Object(step.request), client).await {
             Ok(response) => {
-                let lead = (!step.lead.is_empty()).then(|| step.lead.to_owned());
-                let shown = lead.into_iter().chain(shown::response(&response));
+                let lead = Some((step.lead)(&self.caller, &response)).filter(|lead| !lead.is_empty());
+                let shown = lead.map(str::to_owned).into_iter().chain(shown::response(&response));
                 Ok(CallToolResult::success(shown.map(ContentBlock::text).collect()))
             }
             Err(problem) => match problem.code {

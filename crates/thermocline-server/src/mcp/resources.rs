@@ -66,7 +66,7 @@ pub(super) async fn read(mcp: &Mcp, uri: &str, client: &str) -> Result<ReadResou
             let found = match of {
                 "memories" => mcp.ask("memory_show", json!({ "memory": name }), client).await,
                 "sessions" => session(mcp, &name, client).await,
-                "turns" => mcp.ask("turn_show", json!({ "turn": name }), client).await,
+                "turns" => mcp.ask("turn_show", json!({ "turn": name }), client).await.map(without_metadata),
                 "receipts" => mcp.ask("receipt_show", json!({ "receipt": name }), client).await,
                 _ => return Err(gone()),
             };
@@ -106,6 +106,7 @@ async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> 
     let asked = json!({ "session": name, "from_end": true, "limit": NEWEST_TURNS });
     let mut page = mcp.ask("turn_list", asked, client).await?;
     let turns = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let turns: Vec<Value> = turns.into_iter().map(without_metadata).collect();
     let mut bytes = 0;
     let fits = |turn: &&Value| {
         bytes += turn.to_string().len();
@@ -116,7 +117,16 @@ async fn session(mcp: &Mcp, name: &str, client: &str) -> Result<Value, Problem> 
     let all = session["info"]["turn_count"].as_u64().unwrap_or_default();
     session["earlier_turns"] = all.saturating_sub(count as u64).into();
     session["turns"] = shown.into();
+    session["info"] = without_metadata(session["info"].take());
     Ok(session)
+}
+
+/// Returns a turn or a session without the caller's own JSON, which no model reads.
+fn without_metadata(mut of: Value) -> Value {
+    if let Some(fields) = of.as_object_mut() {
+        fields.remove("metadata");
+    }
+    of
 }
 
 /// Returns every current fact, ordered by key.

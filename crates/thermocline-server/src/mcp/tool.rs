@@ -36,8 +36,16 @@ pub(super) struct CallStep {
     pub(super) row: &'static str,
     /// The row's request.
     pub(super) request: Map<String, Value>,
-    /// Text shown to the model above the answer; may be empty.
-    pub(super) lead: &'static str,
+    /// What the model reads above the response.
+    pub(super) lead: CallLead,
+}
+
+/// Returns the text above a response to this caller; may be empty.
+pub(super) type CallLead = fn(&Caller, &Value) -> &'static str;
+
+/// The lead of a response that explains itself.
+pub(super) fn no_lead(_: &Caller, _: &Value) -> &'static str {
+    ""
 }
 
 impl McpTool {
@@ -61,7 +69,7 @@ impl McpTool {
             description: row.spec.summary,
             input: Arc::new(schema::of_request(row)),
             rows: vec![row],
-            plan: Box::new(|request| Ok(CallStep { row: row.spec.name, request, lead: "" })),
+            plan: Box::new(|request| Ok(CallStep { row: row.spec.name, request, lead: no_lead })),
         }
     }
 

@@ -148,7 +148,7 @@ impl Operation for SessionRestore {
         class: Class::Long,
         ..Spec::changes(
             "session_restore",
-            "Undo the compression of a session: restore its turns verbatim and remove its summaries.",
+            "Undo the compression of a session: its turns replace their summaries again, except where originals are deleted.",
             Route::post("/v1/users/{user}/sessions/{session}/restore"),
         )
     };

@@ -201,7 +201,7 @@ pub struct EmbedRebuild;
 impl Operation for EmbedRebuild {
     const SPEC: Spec = Spec::administers(
         "embed_rebuild",
-        "Queue a rebuild of all vectors of the configured embedders; until then recall works by words.",
+        "Queue a rebuild of all vectors of the configured embedders, or else of the built-in one; words find turns meanwhile.",
         Route::post("/v1/embeddings"),
     );
     type Request = Nothing;

@@ -70,7 +70,7 @@ impl Operation for JobRun {
         class: Class::Long,
         ..Spec::administers(
             "job_run",
-            "Run all jobs that are due, and end sessions that have been silent too long; a worker may run at the same time.",
+            "Run jobs that are due, and end silent sessions unless a kind or a user_id is named; a worker may run at the same time.",
             Route::post("/v1/jobs/run"),
         )
     };

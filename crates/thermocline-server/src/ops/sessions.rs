@@ -58,7 +58,7 @@ impl Operation for SessionList {
         tool: Some(Tool { name: "memory_sessions", title: "Sessions" }),
         ..Spec::reads(
             "session_list",
-            "The user's sessions, newest first.",
+            "The user's sessions, the last added first.",
             Route::get("/v1/users/{user}/sessions"),
         )
     };
@@ -73,7 +73,8 @@ impl Operation for SessionList {
     }
 }
 
-/// A session, and the numbers of its hot and warm turns.
+/// A session, and the numbers of its hot and warm turns. It is the session that was named, even if its conversation
+/// continues in another one; `session_hot` and `session_warm` show the turns of that one.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionShown {
     /// The session.
@@ -82,7 +83,8 @@ pub struct SessionShown {
     pub hot: Vec<u32>,
     /// The tokens of the hot turns.
     pub hot_tokens: u32,
-    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended.
+    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended,
+    /// although its turns are warm until they are compressed: `session_warm` shows them unless another session continues it.
     pub warm: Vec<u32>,
     /// The tokens of these warm turns.
     pub warm_tokens: u32,
@@ -134,7 +136,7 @@ pub struct SessionHot;
 impl Operation for SessionHot {
     const SPEC: Spec = Spec::reads(
         "session_hot",
-        "The latest turns of a session, which every context of it contains; none once it has ended.",
+        "The last turns of a session, within the hot limits; once it has ended, of the session that continues it, if any.",
         Route::get("/v1/users/{user}/sessions/{session}/hot"),
     );
     type Request = OfSession;
@@ -153,7 +155,7 @@ pub struct SessionWarm;
 impl Operation for SessionWarm {
     const SPEC: Spec = Spec::reads(
         "session_warm",
-        "The newest turns of a session that are not hot.",
+        "The newest turns of a session that are not hot, within the warm window; of the session that continues it, if any.",
         Route::get("/v1/users/{user}/sessions/{session}/warm"),
     );
     type Request = OfSession;
@@ -200,7 +202,7 @@ pub struct SessionSetRequest {
     /// The caller's project for the session, at most 256 bytes; null removes it.
     #[serde(default, deserialize_with = "stated")]
     pub project: Option<Option<String>>,
-    /// The session's title in lists, at most 256 bytes; null removes it. Contexts do not show it.
+    /// The session's title in lists, also in those of MCP, at most 256 bytes; null removes it. Contexts do not show it.
     #[serde(default, deserialize_with = "stated")]
     pub title: Option<Option<String>>,
     /// The caller's own JSON object, at most 16 KiB, which replaces the previous one; null removes it.
@@ -314,7 +316,7 @@ impl Operation for SessionEnd {
         tool: Some(Tool { name: "memory_end", title: "End a session" }),
         ..Spec::changes(
             "session_end",
-            "End a session: it never reopens, and its turns are summarized.",
+            "End a session: it never reopens, and a job summarizes its turns, except those to be kept verbatim.",
             Route::post("/v1/users/{user}/sessions/{session}/end"),
         )
     };

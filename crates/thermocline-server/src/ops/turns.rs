@@ -8,7 +8,7 @@ use crate::ops::{
     Operation, OperationOutcome, Result, Row,
     call::{self, Call, KEY},
     page::{Cursor, Limit, Page, PageRequest},
-    problem::Problem,
+    problem::{Code, Problem},
     row,
     spec::{Class, Route, Spec, Tool},
 };
@@ -201,7 +201,7 @@ impl Operation for TurnSearch {
 /// The summary of a turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryOfTurn {
-    /// The summary; null if the turn has none, or does not exist.
+    /// The summary; null if the turn has none.
     pub summary: Option<Summary>,
 }
 
@@ -224,18 +224,25 @@ impl Operation for TurnSummary {
             Some(caller_id) => user.summary_by_caller_id(caller_id)?,
             None => user.summary(call::turn_id(&request.turn)?)?,
         };
+        // What has a summary exists, even if its original was deleted. A turn that is damaged exists too.
+        if summary.is_none()
+            && let Err(problem) = call::turn(&user, &request.turn)
+            && problem.code == Code::NotFound
+        {
+            return Err(problem);
+        }
         Ok(SummaryOfTurn { summary })
     }
 }
 
-/// Erases a turn, and those that were set aside for it.
+/// Erases a turn, those that were set aside for it, and the user's receipts, whose queries may repeat it.
 #[derive(Debug)]
 pub struct TurnErase;
 
 impl Operation for TurnErase {
     const SPEC: Spec = Spec::erases(
         "turn_erase",
-        "Erase one turn out of the bytes of the file, wherever it lives, with all that jobs made of it.",
+        "Erase a turn from the file's bytes, with the turns set aside for it, what jobs made of it, and all the user's receipts.",
         Route::delete("/v1/users/{user}/turns/{turn}"),
     );
     type Request = OfTurn;

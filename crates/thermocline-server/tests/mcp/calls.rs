@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thermocline::{Origin, QuarantineSource};
 use thermocline_server::{mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::talk::{Called, Home, NEW, OLD, Talk, everything, key};
@@ -138,4 +139,36 @@ async fn what_one_user_keeps_no_other_reads() {
     let missing = maria.refused("memory_browse", json!({ "view": "memory", "id": id })).await;
     let nobodys = id.replace(|c: char| c.is_ascii_digit(), "0");
     assert_eq!(missing, maria.refused("memory_browse", json!({ "view": "memory", "id": nobodys })).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_of_forgetting_says_what_the_same_call_would_do() {
+    let home = Home::new().await;
+    let mut talk = home.alex(ToolProfile::Core, NEW).await;
+    let mut foreign = everything();
+    foreign.origin = Origin::Tool;
+    let mut tool = home.talk(ToolProfile::Core, foreign, "alex", NEW).await;
+    let mut ids = Vec::new();
+    for content in ["We take berth 14.", "We sail in May."] {
+        ids.push(talk.call("memory_save", json!({ "content": content })).await.named("memory"));
+    }
+    let fact = talk.call("memory_save", json!({ "attribute": "home", "value": "Porto" })).await.named("fact");
+    let asked = |id: &str, dry_run: bool| json!({ "id": id, "dry_run": dry_run });
+    for id in [&ids[0], &fact] {
+        let said = tool.call("memory_forget", asked(id, true)).await.text();
+        assert!(said.contains("with dry_run false it is refused"), "{said}");
+        tool.refused("memory_forget", asked(id, false)).await;
+        let said = talk.call("memory_forget", asked(id, true)).await.text();
+        assert!(said.contains("This would be forgotten"), "{said}");
+        talk.call("memory_forget", asked(id, false)).await;
+        let said = talk.call("memory_forget", asked(id, true)).await.text();
+        assert!(said.contains("Nothing was changed. This is forgotten already"), "{said}");
+    }
+    let alex = home.service.memory.find_user("alex").await.unwrap().expect("alex is known");
+    let source = QuarantineSource::Memory(ids[1].parse().unwrap());
+    alex.memories().quarantine(source, "a test").await.unwrap();
+    for (dry_run, expected) in [(true, "This is in quarantine"), (false, "Nothing was changed.")] {
+        let said = talk.call("memory_forget", asked(&ids[1], dry_run)).await.text();
+        assert!(said.contains(expected) && !said.contains("brings it back"), "{said}");
+    }
 }

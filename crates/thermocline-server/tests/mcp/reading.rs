@@ -1,6 +1,7 @@
 //! Resources and prompts.
 
 use serde_json::{Value, json};
+use thermocline::NewTurn;
 use thermocline_server::{mcp::ToolProfile, ops::spec::KeyScope};
 
 use crate::talk::{Home, NEW, OLD, Talk, key, text};
@@ -86,6 +87,34 @@ async fn the_links_of_the_pages_can_be_followed() {
     let shown = talk.call("memory_browse", json!({ "view": "memory", "id": id })).await.text();
     assert!(shown.contains("We take berth 14."), "{shown}");
     talk.call("memory_update", json!({ "op": "pin", "id": id })).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_of_sessions_show_titles_and_nothing_shows_metadata() {
+    let home = Home::new().await;
+    let alex = home.service.memory.user("alex").await.unwrap();
+    let session = alex.session_named("the boat").await.unwrap();
+    let turn = NewTurn::new("She is called Petrel.", "Fine.").metadata(json!({ "a": "CANARY" }));
+    let turn = session.record(turn).await.unwrap().turn_id;
+    session.set_title(Some("Names of boats")).await.unwrap();
+    session.set_metadata(Some(json!({ "a": "CANARY" }))).await.unwrap();
+    let mut talk = home.alex(ToolProfile::Full, NEW).await;
+    let sessions = talk.call("memory_sessions", json!({})).await.text();
+    assert!(sessions.contains("Names of boats"), "{sessions}");
+    let mut shown = vec![sessions];
+    for (tool, arguments) in [
+        ("memory_session_show", json!({ "session": "the boat" })),
+        ("memory_turns", json!({ "session": "the boat" })),
+        ("memory_turn", json!({ "turn": turn })),
+    ] {
+        shown.push(talk.call(tool, arguments).await.text());
+    }
+    for uri in ["memory://sessions/the%20boat".to_owned(), format!("memory://turns/{turn}")] {
+        shown.push(read(&mut talk, &uri).await.1);
+    }
+    for text in shown {
+        assert!(!text.contains("CANARY"), "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -32,6 +32,22 @@ fn the_committed_document_is_what_the_table_says() {
 }
 
 #[test]
+fn a_recall_and_a_context_say_that_they_leave_a_receipt_and_what_only_reads_says_that_it_changes_nothing() {
+    let document = document();
+    for (name, expected) in [
+        ("recall", "Leaves a receipt, and changes nothing else."),
+        ("context", "Leaves a receipt, and changes nothing else."),
+        ("receipt_show", "Changes nothing."),
+        ("turn_search", "Changes nothing."),
+    ] {
+        let row = ops::find(name).unwrap();
+        let method = row.spec.http.method.as_str().to_lowercase();
+        let description = &document["paths"][row.spec.http.path][method]["description"];
+        assert_eq!(*description, format!("Needs the scope `read`. {expected}"), "{name}");
+    }
+}
+
+#[test]
 fn every_row_is_an_operation_with_its_scope_its_fields_and_its_statuses() {
     let document = document();
     assert_eq!(operations(&document).count(), ops::table().len());

@@ -269,6 +269,8 @@ async fn what_is_missing_is_not_found_in_the_same_words_whatever_it_is() {
         ("record", json!({ "session": format!("id:{id}"), "user_message": "A boat." })),
         ("turn_at", json!({ "session": "a", "number": "2" })),
         ("turn_erase", json!({ "turn": id })),
+        ("turn_summary", json!({ "turn": id })),
+        ("turn_summary", json!({ "turn": "key:nobody" })),
         ("memory_show", json!({ "memory": id })),
         ("memory_show", json!({ "memory": "key:nothing" })),
         ("memory_edit", json!({ "memory": id, "pinned": true })),
@@ -285,6 +287,13 @@ async fn what_is_missing_is_not_found_in_the_same_words_whatever_it_is() {
         let problem = bench.ask(name, request.clone()).await.unwrap_err();
         assert_eq!(details(problem), unknown_user, "{name} {request}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_is_there_and_has_no_summary_is_not_missing() {
+    let bench = Bench::new().await;
+    bench.answer("record", json!({ "session": "a", "user_message": "A boat.", "caller_id": "1" })).await;
+    assert_eq!(bench.answer("turn_summary", json!({ "turn": "key:1" })).await, json!({ "summary": null }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -109,7 +109,10 @@ async fn facts_and_receipts(bench: &Bench) {
     let why = bench.answer("receipt_show", json!({ "receipt": "last" })).await;
     assert!(why["text"].as_str().unwrap().contains("A recall of"));
 
-    let home = bench.answer("anchor_set", json!({ "attribute": "home", "value": "Porto" })).await;
+    let porto = json!({ "attribute": "home", "value": "Porto" });
+    let (outcome, home) = bench.well("anchor_set", porto.clone()).await;
+    assert_eq!(outcome, OperationOutcome::Added);
+    assert_eq!(bench.well("anchor_set", porto).await, (OperationOutcome::Known, home.clone()));
     let moved = bench.answer("anchor_replace", json!({ "anchor": home["id"], "value": "Lisbon" })).await;
     let listed = bench.answer("anchor_list", json!({})).await;
     assert_eq!(items(&listed).len(), 2);

@@ -110,6 +110,20 @@ async fn a_dry_run_says_what_the_same_caller_would_forget() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_leaves_what_is_in_quarantine_as_the_act_does() {
+    let bench = Bench::new().await;
+    let saved =
+        bench.answer("memory_save", json!({ "title": "Lamp", "content": "The lamp is broken." })).await;
+    let memory = &saved["memory"]["id"];
+    bench.answer("quarantine", json!({ "source": { "memory": memory } })).await;
+    for dry_run in [true, false] {
+        let one = bench.answer("memory_forget", json!({ "memory": memory, "dry_run": dry_run })).await;
+        let all = bench.answer("memory_forget_all", json!({ "statuses": [], "dry_run": dry_run })).await;
+        assert_eq!((&one["memories"], &all["memories"]), (&json!([]), &json!([])), "dry_run {dry_run}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_caller_without_the_scope_or_the_user_is_refused_before_the_file_is_looked_at() {
     let bench = Bench::new().await;
     for row in bench.service.table {

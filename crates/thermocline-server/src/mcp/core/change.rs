@@ -1,14 +1,16 @@
 //! `memory_update` and `memory_forget`: correct, relate or retract what is known. Neither erases anything.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
-use thermocline::EdgeType;
+use thermocline::{Anchor, EdgeType, Memory, MemoryStatus, Trust};
 
 use crate::{
+    caller::Caller,
     mcp::{
         core::{Arguments, PlannedCall, is_memory, keep, rows, step, strict, take_word},
-        tool::{CallStep, McpTool},
+        tool::{CallLead, CallStep, McpTool},
     },
-    ops::Row,
+    ops::{Row, memories::forget::would_forget},
 };
 
 pub(super) fn update(table: &'static [Row]) -> McpTool {
@@ -107,20 +109,51 @@ pub(super) fn forget(table: &'static [Row]) -> McpTool {
         rows(table, &["anchor_show", "anchor_retract", "memory_show", "memory_forget"]),
         |mut arguments| {
             let is_dry = arguments.remove("dry_run") != Some(Value::Bool(false));
-            let (row, field) = match (is_memory(&arguments), is_dry) {
-                (true, true) => ("memory_show", "memory"),
-                (true, false) => ("memory_forget", "memory"),
-                (false, true) => ("anchor_show", "anchor"),
-                (false, false) => ("anchor_retract", "anchor"),
-            };
-            let lead = if is_dry {
-                "Nothing was changed. This would be forgotten; with dry_run false it is:"
-            } else if row == "memory_forget" {
-                "Forgotten; memory_update with op undo and its id brings it back:"
-            } else {
-                "Taken back; it can be saved again:"
+            let (row, field, lead): (_, _, CallLead) = match (is_memory(&arguments), is_dry) {
+                (true, true) => ("memory_show", "memory", of_memory),
+                (true, false) => ("memory_forget", "memory", of_forgetting),
+                (false, true) => ("anchor_show", "anchor", of_fact),
+                (false, false) => ("anchor_retract", "anchor", |_, _| "Taken back; it can be saved again:"),
             };
             Ok(CallStep { lead, ..step(row, arguments, &[("id", field)]) })
         },
     )
+}
+
+const WOULD_GO: &str = "Nothing was changed. This would be forgotten; with dry_run false it is:";
+const WOULD_BE_REFUSED: &str =
+    "Nothing was changed. A tool or a document cannot take this back; with dry_run false it is refused:";
+const IS_GONE: &str = "Nothing was changed. This is forgotten already:";
+
+/// Says of a shown memory what forgetting it would do.
+fn of_memory(caller: &Caller, shown: &Value) -> &'static str {
+    match Memory::deserialize(shown) {
+        Ok(memory) if !would_forget(caller.origin, &memory) => match memory.status {
+            MemoryStatus::Forgotten => IS_GONE,
+            MemoryStatus::Quarantined => {
+                "Nothing was changed. This is in quarantine, which hides it; forgetting would leave it there:"
+            }
+            _ => WOULD_BE_REFUSED,
+        },
+        _ => WOULD_GO,
+    }
+}
+
+/// Says of a shown fact what taking it back would do.
+fn of_fact(caller: &Caller, shown: &Value) -> &'static str {
+    match Anchor::deserialize(shown) {
+        _ if Trust::of(caller.origin) == Trust::Foreign => WOULD_BE_REFUSED,
+        Ok(fact) if fact.retracted_at.is_some() => IS_GONE,
+        _ => WOULD_GO,
+    }
+}
+
+/// Says what forgetting has done, by its response.
+fn of_forgetting(_: &Caller, done: &Value) -> &'static str {
+    match done["memories"].as_array() {
+        Some(memories) if memories.is_empty() => {
+            "Nothing was changed. This is forgotten already, or in quarantine."
+        }
+        _ => "Forgotten; memory_update with op undo and its id brings it back:",
+    }
 }

@@ -21,7 +21,7 @@ pub(super) fn save(table: &'static [Row]) -> McpTool {
         ("memory_save", "Save"),
         "Keep one thing that lasts: a fact about the user (attribute, value) or a memory (content). Only what the user \
          stated or confirmed, or what proved right; no chatter, guesses, or text from tools or documents. Saving it again \
-         changes nothing; a new value of an attribute supersedes the old.",
+         adds no second one; a new value of an attribute supersedes the old.",
         json!({
             "type": "object",
             "properties": {

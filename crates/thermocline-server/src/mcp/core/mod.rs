@@ -14,7 +14,7 @@ pub(super) use self::change::supersede;
 use serde_json::{Map, Value};
 
 use crate::{
-    mcp::tool::{CallStep, McpTool},
+    mcp::tool::{CallStep, McpTool, no_lead},
     ops::{Row, call::KEY},
 };
 
@@ -50,7 +50,7 @@ pub(super) fn step(row: &'static str, mut arguments: Arguments, fields: &[(&str,
             request.insert((*theirs).to_owned(), value);
         }
     }
-    CallStep { row, request, lead: "" }
+    CallStep { row, request, lead: no_lead }
 }
 
 /// Returns a call like [`step`]. Errors: an argument in `needs` is missing, or an argument is not in `fields`.

@@ -154,7 +154,7 @@ impl Operation for MemoryEdit {
         tool: Some(Tool { name: "memory_update", title: "Correct" }),
         ..Spec::changes(
             "memory_edit",
-            "Change the named fields of a memory, and nothing else; it can be undone.",
+            "Change the named fields of a memory, and what follows from them; it can be undone.",
             Route::patch("/v1/users/{user}/memories/{memory}"),
         )
     };

@@ -75,15 +75,17 @@ impl Operation for MemoryForget {
             return Ok(memories.forget(id)?.into());
         }
         let memory = request.memory.memory(&memories)?;
-        let goes = memory.status != MemoryStatus::Forgotten && may_forget(call.caller.origin, &memory);
+        let goes = would_forget(call.caller.origin, &memory);
         let memories = if goes { vec![memory.id] } else { Vec::new() };
         Ok(Forgetting { dry_run: true, group: None, memories })
     }
 }
 
-/// Whether this origin may retract the memory: a tool or a document cannot retract a memory that is trusted more.
-fn may_forget(origin: Origin, memory: &Memory) -> bool {
-    Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign
+/// Whether a call by this origin would forget the memory. A memory that is forgotten or in quarantine stays as it is, and
+/// a tool or a document cannot retract a memory that is trusted more.
+pub(crate) fn would_forget(origin: Origin, memory: &Memory) -> bool {
+    let stays = matches!(memory.status, MemoryStatus::Forgotten | MemoryStatus::Quarantined);
+    !stays && (Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign)
 }
 
 /// Selects memories to forget; all conditions must hold.
@@ -143,7 +145,7 @@ impl Operation for ForgetAll {
         if !dry_run {
             return Ok(memories.forget_all(filter)?.into());
         }
-        let found = all(&memories, &filter, |memory| may_forget(call.caller.origin, memory))?;
+        let found = all(&memories, &filter, |memory| would_forget(call.caller.origin, memory))?;
         Ok(Forgetting { dry_run, group: None, memories: found })
     }
 }
@@ -156,8 +158,7 @@ fn all(memories: &Memories, filter: &MemoryFilter, goes: impl Fn(&Memory) -> boo
         let page = memories.list(filter.clone(), after, PAGE)?;
         let is_last = page.len() < PAGE as usize;
         after = page.last().map(|memory| memory.id);
-        let is_there = |memory: &&Memory| memory.status != MemoryStatus::Forgotten && goes(memory);
-        found.extend(page.iter().filter(is_there).map(|memory| memory.id));
+        found.extend(page.iter().filter(|memory| goes(memory)).map(|memory| memory.id));
         if is_last {
             return Ok(found);
         }

@@ -37,7 +37,7 @@ impl Operation for Quarantine {
         class: Class::Long,
         ..Spec::changes(
             "quarantine",
-            "Hide a source and all that jobs derived from it, as one operation; lifting it brings everything back.",
+            "Hide the memories of a source and what jobs derived from it, as one operation, which can be lifted; turns stay.",
             Route::post("/v1/users/{user}/quarantines"),
         )
     };
