@@ -136,6 +136,18 @@ fn the_page_of_who_the_user_is_has_every_anchor() {
 }
 
 #[test]
+fn the_page_of_who_the_user_is_shows_only_what_holds() {
+    let kept = Kept::new();
+    let alex = kept.known.file.user("alex").unwrap();
+    alex.set_anchor("user", Attribute::Home, "Porto").unwrap();
+    alex.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
+    let taken_back = alex.set_anchor("user", Attribute::Likes, "tea").unwrap();
+    alex.retract_anchor(taken_back).unwrap();
+    kept.sync();
+    assert_eq!(kept.text("PROFILE.md"), "# Profile (auto-generated)\n- **user home:** Lisbon\n");
+}
+
+#[test]
 fn an_export_into_a_folder_whose_state_is_gone_overwrites_no_edit() {
     let (kept, id) = full();
     let path = kept.replace(id, "Keepalive is", "Typed is");
