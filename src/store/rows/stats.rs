@@ -26,7 +26,8 @@ pub(crate) const ARCHIVE_BYTES: &str =
 pub(crate) const ANCHORS: &str = "SELECT count(*) FROM identity_anchors";
 
 /// How many memories have each status. Entries of sessions' state have a session and are not counted.
-pub(crate) const MEMORIES: &str = "SELECT status AS name, count(*) FROM user_memories WHERE session_no IS NULL
+pub(crate) const MEMORIES: &str =
+    "SELECT status AS name, count(*) FROM user_memories WHERE session_no IS NULL
      GROUP BY status ORDER BY name";
 pub(crate) const MEMORY_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(title) + octet_length(content) + octet_length(summary)

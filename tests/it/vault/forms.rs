@@ -3,7 +3,9 @@
 use std::fs;
 
 use chrono::TimeDelta;
-use thermocline::{Attribute, EdgeType, EpisodeFilter, MemoryKind, NewEdge, NewMemory, NewNote, VaultOptions};
+use thermocline::{
+    Attribute, EdgeType, EpisodeFilter, MemoryKind, NewEdge, NewMemory, NewNote, VaultOptions,
+};
 
 use crate::{
     memories::{fix, saying},
