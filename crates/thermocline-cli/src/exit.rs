@@ -15,6 +15,7 @@ pub(crate) enum Exit {
     Misused = 2,
     Refused = 3,
     NotFound = 4,
+    /// The file cannot be used, or what was asked is not supported here.
     FileUnusable = 5,
     TryAgain = 6,
     Unhealthy = 7,
@@ -29,7 +30,8 @@ Exit codes:
   3  the input was refused, for example an id that belongs to other text, or an ended session;
      or an LLM or embedder rejected its configuration
   4  there is no such file, user, session, turn, anchor, receipt or job
-  5  the file cannot be used: damaged, another program's, of a newer version, or unreadable
+  5  the file cannot be used: damaged, another program's, of a newer version, or unreadable;
+     or this machine, build, file or configuration does not support what was asked
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
      (erase: some erased bytes still have to be overwritten; jobs that wait for an LLM or
      embedder do not make jobs run fail: its report and jobs list name them)

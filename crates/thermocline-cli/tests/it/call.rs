@@ -116,6 +116,7 @@ fn what_is_wrong_says_what_to_do_and_ends_with_its_code() {
         (&["call", "session_list", "--user", "alex", r#"{"limit":0}"#], 3, "/limit"),
         (&["call", "session_list", "--user", "blake"], 4, "no such thing"),
         (&["call", "session_end", "--user", "alex", r#"{"session":"s9"}"#], 4, "no such thing"),
+        (&["call", "backup", r#"{"name":"copy.db"}"#], 5, "no folder for backups"),
         (&["call"], 2, "<OPERATION>"),
     ] {
         let refused = shell.run(args);

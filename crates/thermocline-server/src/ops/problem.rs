@@ -168,7 +168,7 @@ impl Code {
             Self::Io => ("io", "The disk failed, or the file was replaced", 500, SameId, 5),
             Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
             Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
-            Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 3),
+            Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 5),
             Self::Provider => ("provider", "A provider failed", 502, Later, 6),
             Self::ProviderRefused => ("provider-refused", "A provider refuses it", 502, Never, 3),
             Self::Closing => ("closing", "The server is stopping", 503, Later, 1),

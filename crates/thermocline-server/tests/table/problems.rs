@@ -23,7 +23,7 @@ fn each_kind_of_error_has_its_word_its_status_and_what_helps() {
         (ErrorKind::Corrupt, "corrupt", 503, Never, 5),
         (ErrorKind::ForeignFile, "corrupt", 503, Never, 5),
         (ErrorKind::NewerSchema, "corrupt", 503, Never, 5),
-        (ErrorKind::Unsupported, "unsupported", 422, Never, 3),
+        (ErrorKind::Unsupported, "unsupported", 422, Never, 5),
         (ErrorKind::Closed, "closing", 503, Later, 1),
         (ErrorKind::Provider, "provider", 502, Later, 6),
         (ErrorKind::ProviderRefused, "provider-refused", 502, Never, 3),
