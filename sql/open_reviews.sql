@@ -7,7 +7,7 @@
 --   user_no      whose memory it is (users_by_size.sql says who that is)
 --   review_id    what names it
 --   kind         promote: is it to stay for ever? flagged, check: does it still hold? contradiction: which one holds?
---                merge: are they one? conflict: the file or the memory? quarantine: is the source to stay hidden?
+--                merge: are they one? conflict: the file or the memory?
 --   memory_no, title   the memory
 --   other_no, other    the other one, where there are two
 --   why          numbers and names of rules

@@ -406,7 +406,7 @@ impl Memories {
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
-    /// no longer possible); `Unsupported` (a review of the kind [`Quarantine`](crate::ReviewKind::Quarantine)).
+    /// no longer possible).
     pub async fn decide(&self, review: ReviewId, decision: Decision, by: &str) -> Result<Decided> {
         let summarizer = self.store.config().summarizer.as_deref().map(Summarizer::name);
         check_person(by, summarizer)?;

@@ -3,6 +3,7 @@
 use std::{io::Write, sync::Arc};
 
 use crate::{
+    compress::fold::value_key,
     error::{Error, Result},
     event::{in_span, in_span_found},
     handles::{
@@ -479,6 +480,18 @@ impl Anchor {
     pub fn check(subject: &str, value: &str) -> Result<()> {
         checked_subject(subject)?;
         checked_value(value).map(drop)
+    }
+
+    /// Returns whether the anchor is about the subject with this name. Case, width, accents and blanks do not matter, as
+    /// in [`User::set_anchor`].
+    pub fn is_about(&self, subject: &str) -> bool {
+        self.subject == folded_name(subject)
+    }
+
+    /// Returns whether this text is the anchor's value. Case, width, blanks and surrounding punctuation do not matter, as
+    /// in [`User::set_anchor`].
+    pub fn has_value(&self, value: &str) -> bool {
+        value_key(&self.value) == value_key(value)
     }
 }
 

@@ -111,7 +111,8 @@ impl Vault {
 
     /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never
     /// changes its [`layout`](VaultOptions::layout). Whether its files have [`links`](VaultOptions::links) and
-    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`.
+    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`. It
+    /// writes even if the options ask for a [dry run](VaultOptions::dry_run).
     ///
     /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `InvalidInput` if its marker
     /// cannot be read; `Busy` while another process works in it; `Io`.
@@ -144,7 +145,7 @@ impl Vault {
     /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left
     /// as it is and reported; what a person wrote into another page is set aside. If the [layout](Layout) is another
     /// than the cognitive one, the first export makes the folder a vault. All files of such a layout are generated, and
-    /// what a person wrote into one is set aside.
+    /// what a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes no vault.
     ///
     /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's, or has another layout;
     /// `InvalidInput` if its marker cannot be read, or if it has more than 200,000 files; `Busy` while another process
@@ -316,7 +317,7 @@ impl Vault {
             let (folder, known) = std::thread::scope(|threads| {
                 let folder = threads.spawn(|| {
                     store.config().tokenizer.preload();
-                    look_through(&disk, expected.layout)
+                    look_through(&disk, expected.layout, options.dry_run)
                 });
                 let known = all_known(&store, &scope, &options);
                 (folder.join().expect("it does not panic"), known)
@@ -337,13 +338,18 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Exp
     Ok((known, hidden))
 }
 
-/// Reads the state of the last write, and what is in the folder.
-fn look_through(disk: &Disk, layout: Layout) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
+/// Reads the state of the last write, and what is in the folder. Removes what an interrupted run left behind, except in a dry
+/// run.
+fn look_through(
+    disk: &Disk,
+    layout: Layout,
+    is_dry_run: bool,
+) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
     let state = VaultState::read(disk.state(STATE).as_deref());
     let FolderScan { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
     // Nobody else writes while the folder is locked, so no process will finish a half-written file.
-    for path in left_behind {
-        disk.remove(&path)?;
+    for path in left_behind.iter().filter(|_| !is_dry_run) {
+        disk.remove(path)?;
     }
     if let Some(text) = disk.state(IGNORE) {
         let found = DiskFileKind::Text(hash_of(&text));

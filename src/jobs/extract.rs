@@ -43,7 +43,9 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
     if session.info.ended_at.is_none() || store.snapshot()?.is_extracted(&scope, &session)? {
         return job.finish().await;
     }
-    let Some(rated) = rate(job, &session).await? else { return Ok(JobEnd::Stopped) };
+    if !rate(job, &session).await? {
+        return Ok(JobEnd::Stopped);
+    }
     let heard = match listen(job, &session).await? {
         ListenOutcome::All(heard) => heard,
         ListenOutcome::Not(ended) => return Ok(ended),
@@ -59,7 +61,7 @@ pub(super) async fn extract(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         }
     }
     let made = job.slice(move |tx| tx.end_extraction(&scope, session_id, &harvest)).await?;
-    job.worked.count_extracted(made, rated);
+    job.worked.count_memories(made);
     Ok(JobEnd::Done)
 }
 
@@ -167,28 +169,30 @@ fn is_known(store: &Store, scope: &Scope, learned: &Learned) -> Result<bool> {
     Ok(false)
 }
 
-/// Rates the session's uses of memories by the user's own words, deletes the unrated ones, and returns how many it rated.
-/// `None` if the run is told to stop.
-async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<Option<u64>> {
-    let (scope, session_id, mut rated) = (job.scope, session.info.id, 0);
+/// Rates the session's uses of memories by the user's own words, and deletes the unrated ones. Returns `false` if the run is
+/// told to stop. Ratings are counted at once, because a later try at the job finds them already written.
+async fn rate(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<bool> {
+    let (scope, session_id) = (job.scope, session.info.id);
     let mut by_turn: BTreeMap<u32, Vec<NotedUse>> = BTreeMap::new();
     for noted in job.store().snapshot()?.noted_uses(&scope, session)? {
         by_turn.entry(noted.turn_number).or_default().push(noted);
     }
     for uses in by_turn.values().filter(|uses| uses.iter().any(|noted| !noted.is_rated)) {
         if job.run.is_stopped() {
-            return Ok(None);
+            return Ok(false);
         }
-        if let Some(rating) = heard_rating(job.store(), &scope, session, uses)? {
-            rated += u64::from(job.slice(move |tx| tx.rate_heard(&scope, &rating)).await?);
+        if let Some(rating) = heard_rating(job.store(), &scope, session, uses)?
+            && job.slice(move |tx| tx.rate_heard(&scope, &rating)).await?
+        {
+            job.worked.count_rated_use();
         }
     }
     while !job.run.is_stopped() {
         if !job.slice(move |tx| tx.forget_unrated(&scope, session_id)).await? {
-            return Ok(Some(rated));
+            return Ok(true);
         }
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// Returns the rating of a memory that the context of one turn showed, from what the user said after the reply. `None` if

@@ -128,7 +128,7 @@ pub struct JobsReport {
     pub fallbacks: u64,
     /// New memories extracted from ended sessions.
     pub memories: u64,
-    /// Uses of memories that were rated from the user's own words by extractions that are done.
+    /// Uses of memories that were rated from the user's own words, also by extractions that wait for another try.
     pub rated_uses: u64,
 }
 
@@ -153,10 +153,14 @@ impl Worked {
         self.fallbacks.get()
     }
 
-    /// Counts memories that were extracted, and uses that were rated.
-    pub(super) fn count_extracted(&self, memories: u64, rated_uses: u64) {
+    /// Counts memories that were extracted.
+    pub(super) fn count_memories(&self, memories: u64) {
         self.memories.set(self.memories.get() + memories);
-        self.rated_uses.set(self.rated_uses.get() + rated_uses);
+    }
+
+    /// Counts a use that was rated.
+    pub(super) fn count_rated_use(&self) {
+        self.rated_uses.set(self.rated_uses.get() + 1);
     }
 
     /// Counts a summary by its author.

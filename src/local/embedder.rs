@@ -84,7 +84,7 @@ impl LocalEmbedder {
     /// Errors: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if a file is missing,
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if one cannot be read,
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for an unsupported model or an unsuitable JSON file, and
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damaged weights, or a file that is not text.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damaged weights, or a file that is not text or not JSON.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let prefixes = prompts(folder)?;

@@ -10,10 +10,15 @@ use crate::{
     model::hex::hex,
 };
 
-/// Reads a JSON file of the folder.
+/// Reads a JSON file of the folder. `Corrupt` if it is not JSON, `Unsupported` if it is JSON of another form.
 pub(super) fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<T> {
     serde_json::from_str(&text(folder, file)?).map_err(|error| {
-        Error::caused(ErrorKind::Unsupported, format!("{file} lacks what such a model needs"), error)
+        let (kind, said) = if error.is_data() {
+            (ErrorKind::Unsupported, "lacks what such a model needs")
+        } else {
+            (ErrorKind::Corrupt, "is not valid JSON; get the model's files again")
+        };
+        Error::caused(kind, format!("{file} {said}"), error)
     })
 }
 

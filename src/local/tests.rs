@@ -264,6 +264,17 @@ fn what_is_no_such_model_is_refused_with_the_reason() {
     }
     check_refused(|folder| write(folder, "vocab.txt", "a\nb"), Unsupported, "[CLS]");
     check_refused(|folder| write(folder, "vocab.txt", [0xff]), Corrupt, "vocab.txt");
+    let cut = config().to_string();
+    check_refused(
+        |folder| write(folder, "config.json", &cut[..40]),
+        Corrupt,
+        "config.json is not valid JSON",
+    );
+    check_refused(
+        |folder| write(folder, "modules.json", "<html>"),
+        Corrupt,
+        "modules.json is not valid JSON",
+    );
     check_refused(|folder| write_pooling(folder, false, false), Unsupported, "pools");
     for (file, contents, said) in [
         ("modules.json", r#"[{"type":"a.Transformer","path":""},{"type":"a.CNN","path":"1"}]"#, "CNN"),

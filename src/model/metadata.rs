@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// The maximum bytes of the metadata's JSON, written without blanks.
 const MAX_BYTES: usize = 16 << 10;
 /// How deep objects and arrays may be nested, including the metadata's own object. Exports and frames nest it once
-/// more, and `serde_json` reads 128 levels.
+/// more, and `serde_json` reads 127 levels.
 const MAX_DEPTH: usize = 64;
 
 /// Refuses a value that is not an object, is nested too deep, or is too large.

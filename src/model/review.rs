@@ -26,8 +26,6 @@ word_enum! {
         Check = "check",
         /// A file and its memory were both changed, or the file is out of date: which one holds?
         Conflict = "conflict",
-        /// Should the source stay hidden?
-        Quarantine = "quarantine",
     }
     pub fn from_word;
 }

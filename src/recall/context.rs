@@ -159,8 +159,7 @@ pub struct ContextItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
     /// The latest turn about the same thing, if the message asks how things are and this item is older: the text marks it
-    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found, and for a turn that is shown for its place in the
-    /// session.
+    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// Of a memory: warnings about it, which the text shows in brackets after its kind and date.
@@ -212,7 +211,7 @@ impl ContextItem {
             confidence: unit.map(|unit| unit.confidence),
             parts: unit.map(|unit| unit.parts),
             rerank_score: unit.and_then(|unit| unit.rerank_score),
-            newer: unit.and_then(|unit| unit.newer),
+            newer: piece.newer,
             flags: memory.map(|memory| memory.flags.clone()).unwrap_or_default(),
             same_source: unit.map(|unit| unit.same_source.clone()).unwrap_or_default(),
         }

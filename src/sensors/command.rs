@@ -29,8 +29,8 @@ const MAX_BYTES: u64 = 1 << 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// Runs programs that the configuration names, and checks how they end. By default its name is `code`, its reliability 1.0,
-/// and its window zero, so a pass gives a memory no longer window than its volatility does. Without a configured command it
-/// runs nothing.
+/// and it has no window, so a pass holds as long as the memory's own window or its volatility says. Without a configured
+/// command it runs nothing.
 ///
 /// A subject is the name of a command. The expectation has `exit_code` (default 0) and `contains` (a text in the program's
 /// standard output). A program ended by a signal fails. If the program could not be started, did not end and close its
@@ -57,8 +57,7 @@ set_traits!(CommandSensor);
 impl CommandSensor {
     /// Creates a sensor that may not run anything yet.
     pub fn new() -> Self {
-        let traits = SensorTraits { window: Some(Duration::ZERO), ..SensorTraits::new("code", 1.0) };
-        Self { traits, commands: BTreeMap::new() }
+        Self { traits: SensorTraits::new("code", 1.0), commands: BTreeMap::new() }
     }
 
     /// Allows this program to be run with these arguments in this folder. Memories refer to the command by this name.

@@ -59,13 +59,14 @@ fn without_digits(name: &str) -> &str {
     name.rsplit_once('-').filter(|(_, end)| is_id(end)).map_or(name, |(name, _)| name)
 }
 
-/// Writes who the user is, according to the anchors. This page is not read back.
+/// Writes who the user is, according to the anchors that hold. This page is not read back.
 pub(crate) fn profile(anchors: &[Anchor]) -> String {
     let mut text = "# Profile (auto-generated)\n".to_owned();
-    if anchors.is_empty() {
+    let current: Vec<&Anchor> = anchors.iter().filter(|anchor| anchor.is_current()).collect();
+    if current.is_empty() {
         text.push_str("Nothing is known yet.\n");
     }
-    for anchor in anchors {
+    for anchor in current {
         let _ = writeln!(
             text,
             "- **{} {}:** {}",

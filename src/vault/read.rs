@@ -7,8 +7,9 @@ use crate::{
     embed::{BuiltIn, Embedder},
     error::{ErrorKind, Result},
     model::{
+        anchor::Anchor,
         change::Change,
-        episode::EpisodeFilter,
+        episode::{Episode, EpisodeFilter},
         ids::MemoryId,
         memory::{core::CoreOptions, filter::MemoryFilter, known::Memory, words::MemoryStatus},
     },
@@ -43,23 +44,14 @@ impl Hidden {
     }
 }
 
-/// Reads what files show, with at most 1,000 anchors, and which memories they must no longer show. The directions of vectors
-/// and the histories are read separately.
+/// Reads what files show, and which memories they must no longer show. The directions of vectors and the histories are read
+/// separately.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
     let list = |statuses: &[MemoryStatus]| {
         let filter = MemoryFilter::default().statuses(statuses.iter().copied());
-        let (mut found, mut after) = (Vec::new(), None);
-        loop {
-            let page = snapshot.memories(scope, &filter, after, PAGE)?;
-            let is_last = page.len() < PAGE as usize;
-            after = page.last().map(|memory| memory.id);
-            found.extend(page);
-            if is_last {
-                return Result::Ok(found);
-            }
-        }
+        all(|memory: &Memory| memory.id, |after| snapshot.memories(scope, &filter, after, PAGE))
     };
     known.memories = list(&[MemoryStatus::Active, MemoryStatus::Archived, MemoryStatus::Superseded])?;
     let mut hidden = Hidden::default();
@@ -69,22 +61,29 @@ pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden
     }
     hidden.erased.extend(snapshot.erased_memories(scope)?);
     known.edges = snapshot.edges(scope)?;
-    let mut after = None;
-    loop {
-        let page = snapshot.episodes(scope, &EpisodeFilter::default(), (after, PAGE))?;
-        let is_last = page.len() < PAGE as usize;
-        after = page.last().map(|episode| episode.id);
-        known.episodes.extend(page);
-        if is_last {
-            break;
-        }
-    }
+    let filter = EpisodeFilter::default();
+    known.episodes =
+        all(|episode: &Episode| episode.id, |after| snapshot.episodes(scope, &filter, (after, PAGE)))?;
     known.episodes.reverse();
-    known.anchors = snapshot.anchors(scope, None, PAGE)?;
+    known.anchors = all(|anchor: &Anchor| anchor.id, |after| snapshot.anchors(scope, after, PAGE))?;
     known.embedder = store.config().embedders.first().map(|embedder| embedder.space().model);
     known.core = snapshot.core(scope, &CoreOptions::default(), store.config().tokenizer)?.text;
     known.reflection = snapshot.reflection(scope)?;
     Ok((known, hidden))
+}
+
+/// Reads a whole list. `page` returns at most [`PAGE`] entries after the one with the given key.
+fn all<T, K>(key: impl Fn(&T) -> K, mut page: impl FnMut(Option<K>) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let some = page(after)?;
+        let is_last = some.len() < PAGE as usize;
+        after = some.last().map(&key);
+        found.extend(some);
+        if is_last {
+            return Ok(found);
+        }
+    }
 }
 
 /// Returns a direction for each memory that has a vector of the configured model.
@@ -98,7 +97,7 @@ pub(crate) fn directions(
     store.snapshot()?.directions(scope, &space, memories)
 }
 
-/// Returns the newest 1,000 changes of each memory, oldest first.
+/// Returns all changes of each memory, oldest first.
 pub(crate) fn histories(
     store: &Store,
     scope: &Scope,
@@ -106,7 +105,10 @@ pub(crate) fn histories(
 ) -> Result<HashMap<MemoryId, Vec<Change>>> {
     let snapshot = store.snapshot()?;
     let of_one = |memory: &Memory| {
-        let mut changes = snapshot.memory_changes(scope, memory.id, (None, PAGE))?;
+        let mut changes = all(
+            |change: &Change| change.change_no,
+            |before| snapshot.memory_changes(scope, memory.id, (before, PAGE)),
+        )?;
         changes.reverse();
         Ok((memory.id, changes))
     };

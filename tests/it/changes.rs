@@ -364,6 +364,23 @@ fn a_turn_that_proves_what_holds_no_longer_is_marked_and_its_anchor_shown_with_i
 }
 
 #[test]
+fn an_item_names_what_is_newer_wherever_the_text_marks_it_also_in_the_open_session() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let session = alex.session().unwrap();
+    let rain = ["It rained."; 6];
+    let said = ["My rent is 900 euros.", "They raised my rent to 980 euros."].iter().chain(&rain);
+    for (n, said) in said.enumerate() {
+        let said_at = start() + TimeDelta::days(i64::try_from(n).unwrap());
+        session.record(NewTurn::new(*said, "I see.").said_at(said_at)).unwrap();
+    }
+    let context = session.context("How much rent do I pay?", ContextOptions::default()).unwrap();
+    assert_eq!(context.text.matches("<outdated? see 2025-09-02>").count(), 1, "{}", context.text);
+    let marked = context.items.iter().filter_map(|item| Some((item.turn_number?, item.newer?.seq)));
+    assert_eq!(marked.collect::<Vec<_>>(), [(1, 2)]);
+}
+
+#[test]
 fn in_a_short_talk_too_and_why_and_receipts_say_so() {
     let fixture = Fixture::new();
     let alex = fixture.alex();

@@ -402,13 +402,29 @@ fn with_a_turn_goes_what_it_had_replaced() {
         last = session.record(turn(n).replacing(last)).unwrap().turn_id;
     }
     assert_eq!(session.replaced_at(1).unwrap().len(), 3);
-    alex.erase_turn(last).unwrap();
+    assert_eq!(alex.erase_turn(last).unwrap().turns, 4, "with the three that it had replaced");
     assert!(session.replaced_at(1).unwrap().is_empty());
     let waiting = session.record_message(message("And?")).unwrap();
     assert_eq!(waiting.turn_number, 2);
-    alex.erase_turn(waiting.turn_id).unwrap();
+    assert_eq!(alex.erase_turn(waiting.turn_id).unwrap().turns, 1);
     assert_eq!((hot(&session), session.info().unwrap().incomplete_turn), (vec![], None));
     check_healthy(&fixture);
+}
+
+#[test]
+fn incomplete_and_replaced_turns_count_as_erased_however_they_are_erased() {
+    let fixture = Fixture::new();
+    let alex = fixture.alex();
+    let talk = || {
+        let session = alex.session_named("talk").unwrap();
+        let first = session.record(turn(1)).unwrap().turn_id;
+        session.record(turn(2).replacing(first)).unwrap();
+        session.record_message(message("And?")).unwrap();
+        session
+    };
+    assert_eq!(talk().erase().unwrap().turns, 3);
+    talk();
+    assert_eq!(alex.erase().unwrap().turns, 3);
 }
 
 #[test]

@@ -357,6 +357,21 @@ fn c_what_has_settled_stands_in_logs_that_are_read_back() {
     assert_eq!(at(Layout::Continuum).sync().unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
+#[test]
+fn c_a_history_is_whole_however_long_it_is() {
+    let noted = Kept::new();
+    let memory = noted.known.save(fix("New").frequency(Frequency::High));
+    noted.known.memories.edit(memory.id, Edit::default().frequency(Frequency::Mid)).unwrap();
+    for number in 0..1_001 {
+        let importance = if number % 2 == 0 { 0.6 } else { 0.7 };
+        noted.known.memories.edit(memory.id, Edit::default().importance(importance)).unwrap();
+    }
+    let (folder, _) = exported(&noted, Layout::Continuum);
+    let files = tree(&folder);
+    let [text] = &files.values().collect::<Vec<_>>()[..] else { panic!("{files:?}") };
+    assert!(text.contains("frequency_history: [\"high\", \"mid\"]\n"), "{text}");
+}
+
 /// As printed in the entry paper.
 const DAY: &str = "## 14:30 - Auth Design Decision
 

@@ -33,15 +33,14 @@ struct ChangedAnchor {
 /// How the command line names anchors.
 enum AnchorNaming<'a> {
     Id(AnchorId),
-    Key { subject: String, attribute: Attribute, value: Option<&'a str> },
+    Key { subject: &'a str, attribute: Attribute, value: Option<&'a str> },
 }
 
 pub(crate) fn list(db: &Db, args: &AnchorListArgs, out: &Output) -> Result<(), Failure> {
     let memory = find::memory(db)?;
     let mut anchors = pages::anchors_after(&find::user(&memory, &args.user)?, args.after)?;
     if let Some(subject) = &args.subject {
-        let subject = folded(subject);
-        anchors.retain(|anchor| anchor.subject == subject);
+        anchors.retain(|anchor| anchor.is_about(subject));
     }
     anchors.retain(|anchor| args.all || anchor.is_current());
     anchors.truncate(args.limit.limit.map_or(usize::MAX, |limit| limit as usize));
@@ -76,7 +75,7 @@ pub(crate) fn set(db: &Db, args: &AnchorSetArgs, out: &Output) -> Result<(), Fai
     let (subject, attribute) = key(&args.key)?;
     let memory = find::writable(db)?;
     let user = find::user(&memory, &args.user)?;
-    let id = user.set_anchor(&subject, attribute, &args.value)?;
+    let id = user.set_anchor(subject, attribute, &args.value)?;
     out.answer(&changed(&user, id)?, |changed| format!("set\n{}", listed(&changed.current, false)))
 }
 
@@ -106,9 +105,9 @@ fn matching(user: &User, name: &str) -> Result<Vec<Anchor>, Failure> {
     let is_meant = |anchor: &Anchor| match &named {
         AnchorNaming::Id(id) => anchor.id == *id,
         AnchorNaming::Key { subject, attribute, value } => {
-            anchor.subject == *subject
-                && anchor.attribute == *attribute
-                && value.is_none_or(|value| folded(&anchor.value) == folded(value))
+            anchor.attribute == *attribute
+                && anchor.is_about(subject)
+                && value.is_none_or(|value| anchor.has_value(value))
         }
     };
     let mut anchors: Vec<Anchor> = pages::anchors(user)?.into_iter().filter(is_meant).collect();
@@ -129,7 +128,7 @@ fn named(name: &str) -> Result<AnchorNaming<'_>, Failure> {
 }
 
 /// Parses a key such as `user.name`. A subject may contain dots, an attribute may not.
-fn key(text: &str) -> Result<(String, Attribute), Failure> {
+fn key(text: &str) -> Result<(&str, Attribute), Failure> {
     let Some((subject, attribute)) = text.rsplit_once('.') else {
         return Err(Failure::refused("expected an anchor's id or SUBJECT.ATTRIBUTE, like user.name"));
     };
@@ -140,12 +139,7 @@ fn key(text: &str) -> Result<(String, Attribute), Failure> {
             known.join(", ")
         )));
     };
-    Ok((folded(subject), attribute))
-}
-
-/// Folds a name as the library does to compare subjects: lower case, single spaces.
-fn folded(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    Ok((subject, attribute))
 }
 
 fn no_anchor() -> Failure {

@@ -50,7 +50,8 @@ const DB_VARIABLE: &str = "THERMOCLINE_DB";
 )]
 pub(crate) struct Cli {
     /// The memory file; if it is missing, only demo, replay, chat, import, memory save, memory import --restore, serve, mcp
-    /// and call create it [default: $THERMOCLINE_DB, else thermocline.db in the current folder].
+    /// and those operations of call that add something for a user create it [default: $THERMOCLINE_DB, else thermocline.db
+    /// in the current folder].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
 

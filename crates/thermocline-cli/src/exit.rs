@@ -15,6 +15,7 @@ pub(crate) enum Exit {
     Misused = 2,
     Refused = 3,
     NotFound = 4,
+    /// The file cannot be used, or what was asked is not supported here.
     FileUnusable = 5,
     TryAgain = 6,
     Unhealthy = 7,

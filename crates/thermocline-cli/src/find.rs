@@ -75,14 +75,17 @@ pub(crate) fn made(db: &Db, config: Config) -> Result<Thermocline, Failure> {
 fn opened(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     config.must_exist = true;
     Thermocline::open_with(&db.path, config).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            let shown = plain::line(&db.path.display().to_string(), usize::MAX);
-            Failure::not_found(format!(
-                "there is no memory in {shown}; name another file with --db FILE, or make one with replay, demo or memory save"
-            ))
-        }
+        ErrorKind::NotFound => no_memory(db),
         _ => error.into(),
     })
+}
+
+/// The failure of a verb that creates no memory, if there is none.
+pub(crate) fn no_memory(db: &Db) -> Failure {
+    let shown = plain::line(&db.path.display().to_string(), usize::MAX);
+    Failure::not_found(format!(
+        "there is no memory in {shown}; name another file with --db FILE, or make one with replay, demo or memory save"
+    ))
 }
 
 /// Returns the user. Errors: there is none with this name or id.

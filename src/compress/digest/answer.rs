@@ -74,7 +74,7 @@ pub(super) fn entries(text: &str, name: &'static str) -> Result<Vec<Value>, Unre
     if text.len() > MAX_ANSWER_BYTES {
         return Err(Unreadable::TooLarge);
     }
-    // serde_json rejects more than 128 levels, so no answer can overflow the stack.
+    // serde_json rejects more than 127 levels, so no answer can overflow the stack.
     let value: Value = serde_json::from_str(llm_json::bare(text)).map_err(|_| Unreadable::NotJson)?;
     let Value::Object(mut answer) = value else { return Err(Unreadable::NotJson) };
     match answer.remove(name) {

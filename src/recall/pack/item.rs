@@ -101,11 +101,6 @@ impl<'t> Candidate<'t> {
         self
     }
 
-    /// The marked day, on which something later was said about the same thing.
-    pub(crate) fn newer_on(&self) -> Option<NaiveDate> {
-        self.newer.map(|newer| newer.said_at.date_naive())
-    }
-
     pub(crate) fn already_shown(mut self, is_already_shown: bool) -> Self {
         self.is_already_shown = is_already_shown;
         self

@@ -69,7 +69,7 @@ pub(crate) fn pack_messages<'t>(
             packed_as,
             text,
             tokens: shown.tokens,
-            newer_on: None,
+            newer: None,
             of: (0, index),
         });
         packed.recent.extend(shown.messages.into_iter().rev());

@@ -11,7 +11,11 @@ use std::collections::{HashMap, HashSet};
 use chrono::NaiveDate;
 
 use crate::{
-    model::{chat::ChatMessage, receipt::PackedAs, turn::Turn},
+    model::{
+        chat::ChatMessage,
+        receipt::{Newer, PackedAs},
+        turn::Turn,
+    },
     text::{
         cuts::LEFT_OUT_LINE_TOKENS,
         render::{self, PREAMBLE},
@@ -46,7 +50,8 @@ pub(crate) struct RenderedPiece<'t> {
     pub(crate) packed_as: PackedAs,
     pub(crate) text: String,
     pub(crate) tokens: u32,
-    pub(crate) newer_on: Option<NaiveDate>,
+    /// Something later about the same thing: the text has a mark above the piece.
+    pub(crate) newer: Option<Newer>,
     /// The index of its request, and of its candidate in that request.
     pub(crate) of: (usize, usize),
 }
@@ -431,11 +436,10 @@ impl<'r, 't> Packer<'r, 't> {
             self.told.extend(memory.sources.iter().map(|source| source.seq));
         }
         self.outcomes[of.0][of.1] = PackOutcome::Packed(packed_as);
-        let Candidate { item, section, .. } = *candidate;
-        let newer_on = candidate.newer_on();
+        let Candidate { item, section, newer, .. } = *candidate;
         let pieces = &mut self.sections[section as usize];
         let place = place_among(pieces, candidate);
-        pieces.insert(place, RenderedPiece { item, section, packed_as, text, tokens, newer_on, of });
+        pieces.insert(place, RenderedPiece { item, section, packed_as, text, tokens, newer, of });
     }
 
     fn finish(self, last_line: &str) -> Packed<'t> {
@@ -483,8 +487,8 @@ fn written(pieces: &[RenderedPiece<'_>], last_line: &str) -> (String, usize) {
         if let Some(on) = here.1.filter(|_| above != Some(here)) {
             text.push_str(&render::date_line(on));
         }
-        if let Some(on) = piece.newer_on {
-            text.push_str(&render::newer_line(on));
+        if let Some(newer) = piece.newer {
+            text.push_str(&render::newer_line(newer.said_at.date_naive()));
         }
         text.push_str(&piece.text);
         if piece.section != Section::RecentTurns {

@@ -28,6 +28,9 @@ const SLICE: u32 = 16;
 /// Rows per slice of the tables that are emptied because their rows may repeat what was said.
 const SLICE_OF_RECALLS: u32 = 32 * SLICE;
 
+/// The table with incomplete and replaced turns.
+const ASIDE: &str = "turns_aside";
+
 /// What one slice erased, and whether it was the last.
 pub(crate) type Slice = (Erased, bool);
 
@@ -108,7 +111,12 @@ impl JobTx<'_, '_> {
                 return Ok((erased, false));
             }
             for table in USER_TABLES {
-                if erase::of_session(sql, scope, table, row.session_no, SLICE)? > 0 {
+                let rows = erase::of_session(sql, scope, table, row.session_no, SLICE)?;
+                if rows > 0 {
+                    // Of a session, neither its frames nor the entries of its state are reported.
+                    if table.name == ASIDE {
+                        erased.add(table.name, rows);
+                    }
                     return Ok((erased, false));
                 }
             }

@@ -80,12 +80,11 @@ impl WriteTx<'_> {
             Some(turn) => self.erase_one(scope, turn, repacked, &mut erased)?,
             None => aside::remove(self.sql, scope, id)?,
         }
-        self.erase_replaced_by(scope, id)?;
+        erased.turns = 1 + self.erase_replaced_by(scope, id)?;
         let session = sessions::existing(self.sql, scope, session_id)?;
         if session.info.ended_at.is_none() {
             self.refill_hot(scope, &session)?;
         }
-        erased.turns = 1;
         self.enqueue_scrub()?;
         Ok(Some(erased))
     }
@@ -113,12 +112,14 @@ impl WriteTx<'_> {
         sessions::set_left(self.sql, scope, &session)
     }
 
-    /// Erases the turns that this turn had replaced, those that they had replaced, and so on.
-    fn erase_replaced_by(&self, scope: &Scope, id: TurnId) -> Result<()> {
-        let mut replacing = vec![id];
+    /// Erases the turns that this turn had replaced, those that they had replaced, and so on. Returns how many.
+    fn erase_replaced_by(&self, scope: &Scope, id: TurnId) -> Result<u64> {
+        let (mut replacing, mut erased) = (vec![id], 0);
         while let Some(id) = replacing.pop() {
-            replacing.extend(aside::remove_replaced_by(self.sql, scope, id)?);
+            let replaced = aside::remove_replaced_by(self.sql, scope, id)?;
+            erased += replaced.len() as u64;
+            replacing.extend(replaced);
         }
-        Ok(())
+        Ok(erased)
     }
 }

@@ -9,8 +9,8 @@ use serde::Serialize;
 pub struct Erased {
     /// Number of sessions.
     pub sessions: u64,
-    /// Number of turns, wherever they were stored: as rows, in the archive, or only as a summary. Incomplete and replaced
-    /// turns are counted only if they are erased one by one.
+    /// Number of turns, wherever they were stored: as rows, in the archive, or only as a summary, including incomplete and
+    /// replaced turns.
     pub turns: u64,
     /// How many of these turns were in the archive.
     pub archived_turns: u64,
@@ -35,7 +35,7 @@ impl Erased {
     pub(super) fn add(&mut self, table: &str, rows: u64) {
         match table {
             "conversation_sessions" => self.sessions += rows,
-            "recall_units" => self.turns += rows,
+            "recall_units" | "turns_aside" => self.turns += rows,
             "archived_turns" => self.archived_turns += rows,
             "conversation_summaries" => self.summaries += rows,
             "identity_anchors" => self.anchors += rows,

@@ -101,7 +101,7 @@ pub struct ColdStats {
     pub anchors: u64,
 }
 
-/// Memories and what is stored with them. The entries of a session's state count as active memories until the session ends.
+/// Memories and what is stored with them. The entries of sessions' state are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -25,12 +25,14 @@ pub(crate) const ARCHIVE_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(body)), 0) AS BIGINT) FROM archived_frames";
 pub(crate) const ANCHORS: &str = "SELECT count(*) FROM identity_anchors";
 
-/// How many memories have each status.
+/// How many memories have each status. Entries of sessions' state have a session and are not counted.
 pub(crate) const MEMORIES: &str =
-    "SELECT status AS name, count(*) FROM user_memories GROUP BY status ORDER BY name";
+    "SELECT status AS name, count(*) FROM user_memories WHERE session_no IS NULL
+     GROUP BY status ORDER BY name";
 pub(crate) const MEMORY_BYTES: &str =
     "SELECT CAST(coalesce(sum(octet_length(title) + octet_length(content) + octet_length(summary)
-                              + coalesce(octet_length(procedure), 0)), 0) AS BIGINT) FROM user_memories";
+                              + coalesce(octet_length(procedure), 0)), 0) AS BIGINT)
+     FROM user_memories WHERE session_no IS NULL";
 pub(crate) const EDGES: &str = "SELECT count(*) FROM memory_edges";
 pub(crate) const EPISODES: &str = "SELECT count(*) FROM memory_episodes";
 pub(crate) const OPEN_REVIEWS: &str = "SELECT count(*) FROM memory_reviews WHERE decision IS NULL";

@@ -464,6 +464,24 @@ impl Summarizer for Proposer {
     }
 }
 
+#[test]
+fn a_rated_use_is_reported_once_even_if_the_extraction_has_to_wait() {
+    let mut fixture = listening(Extract::Llm);
+    fixture.config.summarizer = Some(Proposer::failing());
+    let known = Known::of(fixture);
+    let (session, ids) = answered(&known, REPLY);
+    session.record(NewTurn::new("The white noise worked, thank you!", "I see.")).unwrap();
+    session.end().unwrap();
+    let first = run(&known.file);
+    assert_eq!((first.rated_uses, known.get(ids[0]).state.usage_count), (1, 1));
+    assert!(first.later > 0, "LLM#1 failed: {first:?}");
+    for _ in 0..24 {
+        known.fixture.clock.advance(TimeDelta::hours(1));
+        assert_eq!(run(&known.file).rated_uses, 0, "it was rated before");
+    }
+    assert_eq!(known.file.jobs(None, 10).unwrap(), []);
+}
+
 const CONFIGURED: &str = "The pump in the cellar runs on the second fuse of the left board.";
 
 fn proposal(turns: &[Turn]) -> Proposal {

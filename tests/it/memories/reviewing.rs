@@ -255,13 +255,6 @@ fn a_person_who_looks_is_a_sensor_for_half_a_year() {
 }
 
 #[test]
-fn what_nothing_asks_yet_is_not_decided() {
-    let (known, [memory], review) = asked("quarantine", [fix("a")]);
-    assert_eq!(refused(&known, review, "alex"), ErrorKind::Unsupported);
-    assert_eq!((known.get(memory.id), open(&known).len()), (memory, 1));
-}
-
-#[test]
 fn that_a_file_in_conflict_was_looked_at_changes_no_memory() {
     for decision in [Approved, Rejected] {
         let (known, [memory], review) = asked("conflict", [fix("a")]);

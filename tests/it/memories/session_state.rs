@@ -54,6 +54,18 @@ fn a_plan_is_written_over_in_place_and_others_are_kept_beside_it() {
 }
 
 #[test]
+fn stats_count_no_entry_of_a_sessions_state_as_a_memory() {
+    let known = Known::new();
+    known.session("talk").set_state("plan", "1. look").unwrap();
+    let memories = || known.file.stats().unwrap().memories;
+    assert_eq!((memories().active, memories().text_bytes), (0, 0));
+    known.save(fix("Keepalive"));
+    let bytes = memories().text_bytes;
+    known.session("talk").set_state("context", "the attic").unwrap();
+    assert_eq!((memories().active, memories().text_bytes), (1, bytes));
+}
+
+#[test]
 fn it_goes_with_the_end_of_the_session_by_call_and_by_silence() {
     let known = Known::new();
     let talk = known.session("talk");

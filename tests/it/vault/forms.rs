@@ -3,7 +3,9 @@
 use std::fs;
 
 use chrono::TimeDelta;
-use thermocline::{EdgeType, EpisodeFilter, MemoryKind, NewEdge, NewMemory, NewNote, VaultOptions};
+use thermocline::{
+    Attribute, EdgeType, EpisodeFilter, MemoryKind, NewEdge, NewMemory, NewNote, VaultOptions,
+};
 
 use crate::{
     memories::{fix, saying},
@@ -120,6 +122,31 @@ fn a_page_of_more_than_a_file_may_have_is_written_once() {
     assert_eq!(report.written, ["episodes/2026-03-01.md"]);
     assert!(kept.text("episodes/2026-03-01.md").len() > 1 << 20);
     kept.check_quiet();
+}
+
+#[test]
+fn the_page_of_who_the_user_is_has_every_anchor() {
+    let kept = Kept::new();
+    let alex = kept.known.file.user("alex").unwrap();
+    for number in 0..1_001 {
+        alex.set_anchor(&format!("friend {number:04}"), Attribute::Home, "Lisbon").unwrap();
+    }
+    kept.sync();
+    let text = kept.text("PROFILE.md");
+    assert_eq!(text.matches("home:** Lisbon\n").count(), 1_001);
+    assert!(text.ends_with("- **friend 1000 home:** Lisbon\n"));
+}
+
+#[test]
+fn the_page_of_who_the_user_is_shows_only_what_holds() {
+    let kept = Kept::new();
+    let alex = kept.known.file.user("alex").unwrap();
+    alex.set_anchor("user", Attribute::Home, "Porto").unwrap();
+    alex.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
+    let taken_back = alex.set_anchor("user", Attribute::Likes, "tea").unwrap();
+    alex.retract_anchor(taken_back).unwrap();
+    kept.sync();
+    assert_eq!(kept.text("PROFILE.md"), "# Profile (auto-generated)\n- **user home:** Lisbon\n");
 }
 
 #[test]

@@ -211,6 +211,7 @@ async fn talk(
             answer.status == 503
         };
         if busy {
+            // The `Retry-After` of a busy service is always a second.
             tokio::time::sleep(Duration::from_secs(1).min(until.saturating_duration_since(Instant::now())))
                 .await;
         }

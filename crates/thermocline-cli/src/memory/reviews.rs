@@ -97,7 +97,6 @@ fn question(kind: ReviewKind) -> &'static str {
         ReviewKind::Contradiction => "should it replace the other?",
         ReviewKind::Merge => "are the two the same?",
         ReviewKind::Check => "a check failed: does it still hold?",
-        ReviewKind::Quarantine => "should its source stay hidden?",
         _ => "which is right, the file or the memory?",
     }
 }

@@ -40,9 +40,7 @@ words! {
     format: FileFormat = ["entry", "markdown"];
     layout: Layout = ["cognitive", "continuum", "entry"];
     resurfacing: Resurfacing = ["on", "off"];
-    review: ReviewKind = [
-        "promote", "flagged", "contradiction", "merge", "check", "conflict", "quarantine",
-    ];
+    review: ReviewKind = ["promote", "flagged", "contradiction", "merge", "check", "conflict"];
     role: EpisodeRole = ["birth", "use", "note"];
     edge: EdgeType = [
         "solves", "causes", "builds_on", "alternative_to", "depends_on", "follows", "related_to", "part_of",

@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use thermocline::Origin;
+use thermocline::{Config, Origin};
 use thermocline_server::{
     caller::Caller,
     http::openapi,
@@ -19,7 +19,7 @@ use thermocline_server::{
         call::Surface,
         problem::Problem,
         schema,
-        spec::{Body, Target},
+        spec::{Body, Effect, Target},
     },
     service::CallRequest,
 };
@@ -90,7 +90,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     let origin = if out.has_person() { Origin::User } else { Origin::Assistant };
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
-        let service = open(db, find::verb_config()).await?;
+        let service = open(db, config(row)).await?;
         let asked = CallRequest {
             caller: Arc::new(Caller::shell(origin)),
             user: args.user.clone(),
@@ -110,6 +110,13 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     let body: Value = serde_json::from_str(&body)
         .map_err(|error| Failure::caused(Exit::Unexpected, "the answer is not valid JSON", error))?;
     out.answer(&body, |body| format!("{body:#}\n"))
+}
+
+/// Returns the configuration for an operation. Only one that adds something for a user creates a missing file.
+fn config(row: &Row) -> Config {
+    let mut config = find::verb_config();
+    config.must_exist = (row.spec.target, row.spec.effect) != (Target::User, Effect::Adds);
+    config
 }
 
 fn list(out: &Output) -> Result<(), Failure> {

@@ -8,20 +8,24 @@ pub(crate) mod serve;
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use thermocline::{Config, Thermocline};
+use thermocline::{Config, ErrorKind, Thermocline};
 use thermocline_server::{service::Service, settings::Settings};
 use tokio::runtime;
 
 use crate::{
     exit::{Exit, Failure},
-    find::Db,
+    find::{self, Db},
     provider_args::{EmbedderArgs, LlmArgs, PlannerArgs, RerankerArgs},
     providers,
 };
 
 async fn open(db: &Db, config: Config) -> Result<Arc<Service>, Failure> {
     db.check_writable()?;
-    let memory = Thermocline::open_with(&db.path, config).await?;
+    let must_exist = config.must_exist;
+    let memory = Thermocline::open_with(&db.path, config).await.map_err(|error| match error.kind() {
+        ErrorKind::NotFound if must_exist => find::no_memory(db),
+        _ => error.into(),
+    })?;
     Ok(Arc::new(Service::new(memory)))
 }
 

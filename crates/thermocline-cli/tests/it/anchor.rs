@@ -60,6 +60,19 @@ fn a_new_value_supersedes_the_old_where_there_is_one_and_is_added_where_there_ar
 }
 
 #[test]
+fn a_name_finds_its_anchors_however_it_is_spelled() {
+    let anchors = Anchors::new();
+    anchors.set("Zoë.likes", "tea");
+    for name in ["Zoë", "ZOË", "Zoe", "  zoe ", "Ｚｏｅ"] {
+        assert_eq!(anchors.list(&["--subject", name]), ["zoe.likes = tea: holds"], "{name}");
+        let shown = anchors.json("show", &[&format!("{name}.likes=“Tea”")]);
+        assert_eq!(shown[0]["key"], "zoe.likes", "{name}");
+    }
+    assert_eq!(anchors.run("retract", &["Zoë.likes"]).code, 0);
+    assert_eq!(anchors.list(&["--subject", "Zoë"]), [""; 0]);
+}
+
+#[test]
 fn a_list_is_a_table_and_says_so_if_it_is_empty() {
     let anchors = Anchors::new();
     let empty = anchors.run("list", &[]);

@@ -116,6 +116,7 @@ fn what_is_wrong_says_what_to_do_and_ends_with_its_code() {
         (&["call", "session_list", "--user", "alex", r#"{"limit":0}"#], 3, "/limit"),
         (&["call", "session_list", "--user", "blake"], 4, "no such thing"),
         (&["call", "session_end", "--user", "alex", r#"{"session":"s9"}"#], 4, "no such thing"),
+        (&["call", "backup", r#"{"name":"copy.db"}"#], 5, "no folder for backups"),
         (&["call"], 2, "<OPERATION>"),
     ] {
         let refused = shell.run(args);
@@ -123,4 +124,24 @@ fn what_is_wrong_says_what_to_do_and_ends_with_its_code() {
         assert!(refused.stderr.contains(says), "{args:?}: {}", refused.stderr);
         assert_eq!(refused.stdout, "");
     }
+}
+
+#[test]
+fn only_an_operation_that_adds_something_makes_a_file() {
+    let shell = Shell::new();
+    for args in [
+        &["session_list", "--user", "alex"][..],
+        &["memory_edit", "--user", "alex", r#"{"memory":"key:m","title":"New"}"#],
+        &["user_erase", "--user", "alex"],
+        &["stats"],
+        &["job_run"],
+    ] {
+        let refused = shell.run(&[&["--db", "mistyped.db", "call"], args].concat());
+        assert_eq!(refused.code, 4, "{args:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("there is no memory in mistyped.db"), "{args:?}: {}", refused.stderr);
+    }
+    assert!(shell.files().is_empty(), "{:?}", shell.files());
+    let said = json!({ "user_message": "The boat leaks." }).to_string();
+    assert_eq!(shell.run(&["--db", "new.db", "call", "record", "--user", "alex", &said]).code, 0);
+    assert_eq!(shell.files(), ["new.db"]);
 }

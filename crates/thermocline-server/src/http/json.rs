@@ -14,7 +14,7 @@ use crate::ops::{Result, problem::Problem};
 /// which would deceive code that checks the first.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
-    // The nesting is limited to 128 levels by `serde_json` itself.
+    // The nesting is limited to 127 levels by `serde_json` itself.
     let read = UniqueFields.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
     match read {
         Ok(Value::Object(fields)) => Ok(fields),

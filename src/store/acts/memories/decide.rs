@@ -8,11 +8,9 @@
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |
 //! | check | a person looked and it holds: the check passed | it is forgotten |
 //! | conflict | a person looked at the file's text: the memory stays as it is | the same |
-//!
-//! Quarantined sources are not asked about yet.
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::Result,
     memory::{
         bounds::{MAX_TERMS, check_settled},
         frequency::approve,
@@ -103,13 +101,6 @@ impl MemoryOperation<'_, '_> {
             (ReviewKind::Promote | ReviewKind::Merge, false)
             | (ReviewKind::Flagged, true)
             | (ReviewKind::Conflict, _) => Ok(()),
-            (ReviewKind::Quarantine, _) => {
-                let kind = asked.review.kind.as_str();
-                Err(Error::new(
-                    ErrorKind::Unsupported,
-                    format!("a review of kind {kind} cannot be decided here"),
-                ))
-            }
         }
     }
 
