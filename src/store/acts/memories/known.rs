@@ -24,6 +24,7 @@ use crate::{
             row::{self, MemoryRow},
         },
     },
+    text::measure::ContentHash,
 };
 
 /// The history's reason why an archived or forgotten memory becomes active again.
@@ -60,13 +61,23 @@ impl MemoryOperation<'_, '_> {
         if let Some(row) = find::active_same(sql, &scope, project, hash)? {
             return Ok(Some(row));
         }
+        self.check_is_not_hidden(project, hash)?;
         let put_away = |status| find::put_away_same(sql, &scope, (project, hash), status);
-        if let Some(row) = put_away(MemoryStatus::Quarantined)? {
-            return Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)));
-        }
         match put_away(MemoryStatus::Archived)? {
             None => Ok(put_away(MemoryStatus::Forgotten)?.filter(|row| may_fill(memory, row))),
             row => Ok(row),
+        }
+    }
+
+    /// Fails if a text to save is in quarantine in its project.
+    pub(super) fn check_is_not_hidden(&self, project: Option<&str>, hash: ContentHash) -> Result<()> {
+        let hidden =
+            find::put_away_same(self.tx.sql, &self.scope, (project, hash), MemoryStatus::Quarantined)?;
+        match hidden {
+            Some(row) => {
+                Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)))
+            }
+            None => Ok(()),
         }
     }
 

@@ -33,7 +33,7 @@ const BY_HAND: &str = "by hand";
 
 impl WriteTx<'_> {
     /// Saves a memory in the place of another. If the new one may not take that place, it waits for a person instead.
-    /// Errors: a tool or a document would supersede a memory that is trusted more.
+    /// Errors: a tool or a document would supersede a memory that is trusted more; the new text is in quarantine.
     pub(crate) fn supersede_memory(
         &mut self,
         scope: &Scope,
@@ -95,6 +95,7 @@ impl MemoryOperation<'_, '_> {
             let new = self.raise(new, memory.voice())?;
             return self.supersede_by(&old, &new, false);
         }
+        self.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
             return self.add_waiting(memory, row, &old.row);
