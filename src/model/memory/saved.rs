@@ -17,7 +17,8 @@ pub struct Saved {
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
     /// If the memory was known: the JSON names of fields for which the save stated another value, which the memory did not
-    /// take. An [edit](crate::Memories::edit) can change most of them.
+    /// take, including how it began (outcome, session, task, trigger). An [edit](crate::Memories::edit) can change most of
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }

@@ -3,11 +3,20 @@
 
 use crate::{
     error::Result,
-    memory::{bounds::MAX_TERMS, slot::may_take_the_place, terms::terms},
+    memory::{
+        bounds::MAX_TERMS,
+        slot::may_take_the_place,
+        terms::{MemoryTerm, terms},
+    },
     model::{
         change::ChangeOp,
         instant,
-        memory::{saved::SaveOutcome, trust::Trust, words::MemoryStatus},
+        memory::{
+            new::Birth,
+            saved::SaveOutcome,
+            trust::Trust,
+            words::{InformationType, LearningSource, MemoryStatus},
+        },
         place::MemoryNo,
         profile::rounded,
     },
@@ -20,7 +29,7 @@ use crate::{
             voices::voice,
         },
         rows::memories::{
-            find, reviews,
+            episodes, find, reviews,
             row::{self, MemoryRow},
         },
     },
@@ -192,6 +201,7 @@ impl MemoryOperation<'_, '_> {
             }
         }
         not_taken.dedup();
+        not_taken.extend(self.differs_at_birth(memory_no, &memory.new.birth)?);
         let outcome = match old {
             Some(old) => {
                 self.succeed(&old, &after.row)?;
@@ -200,6 +210,29 @@ impl MemoryOperation<'_, '_> {
             None => SaveOutcome::Known,
         };
         Ok(SaveResult { memory_no, outcome, not_taken })
+    }
+
+    /// The names of the stated circumstances that are not those in which a known memory was learned: a memory begins once.
+    fn differs_at_birth(&self, memory_no: MemoryNo, stated: &Birth) -> Result<Vec<&'static str>> {
+        if *stated == Birth::default() {
+            return Ok(Vec::new());
+        }
+        let was = episodes::birth(self.tx.sql, &self.scope, memory_no)?;
+        let was = was.map_or_else(Birth::default, |row| Birth {
+            outcome: row.outcome,
+            session_id: row.session_id,
+            task_id: row.task_id,
+            task_name: row.task_name,
+            trigger: row.trigger,
+        });
+        let differs = [
+            ("outcome", is_other(was.outcome, stated.outcome)),
+            ("session", is_other(was.session_id, stated.session_id)),
+            ("task_id", is_other(was.task_id.as_ref(), stated.task_id.as_ref())),
+            ("task_name", is_other(was.task_name.as_ref(), stated.task_name.as_ref())),
+            ("trigger", is_other(was.trigger.as_ref(), stated.trigger.as_ref())),
+        ];
+        Ok(differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect())
     }
 }
 
@@ -228,6 +261,9 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
         let known = terms(&before.names.tags);
         let is_known = |folded: &str| known.iter().any(|term| term.folded == folded);
         differs("tags", !memory.tags.iter().all(|term| is_known(&term.folded)));
+    }
+    if let Some(stated) = &new.entities {
+        differs("entities", !are_same_terms(&terms(&before.names.entities), &terms(stated)));
     }
     let row = &mut after.row;
     if may_fill && row.summary.is_empty() {
@@ -261,7 +297,19 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
     differs("volatility", is_other(Some(row.volatility), new.volatility));
     let said_at = new.said_at.map(instant::checked).transpose()?;
     differs("said_at", is_other(Some(row.said_at), said_at));
+    // For these two, a stated default cannot be told from none.
+    let information_type = Some(new.information_type).filter(|it| *it != InformationType::default());
+    differs("information_type", is_other(Some(row.information_type), information_type));
+    let learning_source = Some(new.learning_source).filter(|it| *it != LearningSource::Manual);
+    differs("learning_source", is_other(Some(row.learning_source), learning_source));
+    differs("extra", new.extra.iter().any(|(name, value)| row.extra.get(name) != Some(value)));
     Ok((after, not_taken))
+}
+
+/// Whether two lists name the same, in whatever order and spelling.
+fn are_same_terms(one: &[MemoryTerm], other: &[MemoryTerm]) -> bool {
+    let names = |term: &MemoryTerm| other.iter().any(|it| it.folded == term.folded);
+    one.len() == other.len() && one.iter().all(names)
 }
 
 fn fill<T>(field: &mut Option<T>, stated: Option<T>) {
