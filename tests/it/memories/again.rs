@@ -103,10 +103,27 @@ fn a_known_memory_that_gets_a_slot_takes_the_place_there_or_leaves_it() {
     assert_eq!((saved.memory.id, saved.not_taken), (assistants.id, vec!["goal_signature".to_owned()]));
     let saved = known.memories.save(port(2).origin(Origin::User)).unwrap();
     assert_eq!((saved.memory.id, saved.outcome), (mine.id, SaveOutcome::Superseded(holder.id)));
+    assert_eq!((saved.memory.version, holder.version), (2, 1));
     assert_eq!(known.get(holder.id).superseded_by, Some(mine.id));
     known.check_sound();
     known.memories.undo(mine.id).unwrap();
     assert_eq!(known.get(holder.id).status, MemoryStatus::Active);
+    known.check_sound();
+}
+
+#[test]
+fn a_known_memory_that_comes_back_into_its_slot_is_the_newest_version_there() {
+    let known = Known::new();
+    let first = known.save(port(1));
+    known.memories.forget(first.id).unwrap();
+    let second = known.save(port(2));
+    let third = known.memories.supersede(second.id, port(3).origin(Origin::User)).unwrap().memory;
+    assert_eq!(third.version, 2);
+    let back = known.memories.save(port(1).origin(Origin::User)).unwrap();
+    assert_eq!((back.memory.id, back.outcome), (first.id, SaveOutcome::Superseded(third.id)));
+    assert_eq!(back.memory.version, 3);
+    known.memories.undo(first.id).unwrap();
+    assert_eq!([first.id, third.id].map(|id| known.get(id).version), [1, 2], "as before");
     known.check_sound();
 }
 

@@ -221,6 +221,7 @@ fn what_is_one_becomes_one_with_the_tags_of_both() {
     let (one, other) = (known.get(a.id), known.get(b.id));
     assert_eq!(one.tags, ["x", "y", "z"]);
     assert_eq!((other.status, other.superseded_by), (MemoryStatus::Superseded, Some(a.id)));
+    assert_eq!((one.version, other.version), (2, 1));
     known.memories.undo(a.id).unwrap();
     assert_eq!((known.get(a.id).tags, known.get(b.id).status), (a.tags, MemoryStatus::Active));
     known.check_sound();

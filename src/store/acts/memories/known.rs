@@ -25,7 +25,7 @@ use crate::{
             before::MemoryBefore,
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
-            save::SaveResult,
+            save::{SaveResult, version_over},
             voices::voice,
         },
         rows::memories::{
@@ -122,13 +122,14 @@ impl MemoryOperation<'_, '_> {
             Some(other) if may_take_the_place(voice(&known.row), voice(&other)) => {
                 let old = self.hold(other)?;
                 self.retire(&old, &known.row, (ChangeOp::Supersede, "the same slot"))?;
-                self.restore(known, SAVED_AGAIN)?;
+                let version = version_over(&known.row, &old.row);
+                self.put(known, (MemoryStatus::Active, version), SAVED_AGAIN)?;
                 self.no_more_waiting(known)?;
                 self.succeed(&old, &known.row)?;
                 Ok(SaveOutcome::Superseded(old.row.id))
             }
             Some(other) => {
-                let waiting = self.put(known, MemoryStatus::Archived, SAVED_AGAIN)?;
+                let waiting = self.put(known, (MemoryStatus::Archived, known.row.version), SAVED_AGAIN)?;
                 Ok(SaveOutcome::Waits(self.contradict(&waiting.row, &other)?))
             }
         }
@@ -150,12 +151,17 @@ impl MemoryOperation<'_, '_> {
 
     /// Makes a memory active again.
     pub(super) fn restore(&mut self, before: &MemoryBefore, reason: &str) -> Result<MemoryBefore> {
-        self.put(before, MemoryStatus::Active, reason)
+        self.put(before, (MemoryStatus::Active, before.row.version), reason)
     }
 
-    fn put(&mut self, before: &MemoryBefore, status: MemoryStatus, reason: &str) -> Result<MemoryBefore> {
+    fn put(
+        &mut self,
+        before: &MemoryBefore,
+        (status, version): (MemoryStatus, u32),
+        reason: &str,
+    ) -> Result<MemoryBefore> {
         let mut after = before.clone();
-        after.row.status = status;
+        (after.row.status, after.row.version) = (status, version);
         if status != before.row.status {
             after.row.frequency_since = self.now; // Otherwise the rule that archived the memory would do so again.
         }
@@ -189,6 +195,7 @@ impl MemoryOperation<'_, '_> {
             }
         }
         if let Some(old) = &old {
+            after.row.version = version_over(&after.row, &old.row);
             self.retire(old, &before.row, (ChangeOp::Supersede, "the same slot"))?;
         }
         let note = Note { reason: SAVED_AGAIN, ..Note::of(ChangeOp::Edit) };

@@ -19,7 +19,7 @@ use crate::{
             edit::check_may_change,
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
-            save::SaveResult,
+            save::{SaveResult, version_over},
             voices::{check_may_change_words, voice},
         },
         rows::memories::find,
@@ -138,7 +138,7 @@ impl MemoryOperation<'_, '_> {
         self.retire(old, &new.row, (ChangeOp::Supersede, reason))?;
         let mut after = new.clone();
         after.row.status = MemoryStatus::Active;
-        after.row.version = new.row.version.max(old.row.version.saturating_add(1));
+        after.row.version = version_over(&new.row, &old.row);
         self.change(new, after, Note { reason, ..Note::of(ChangeOp::Supersede) })?;
         self.succeed(old, &new.row)
     }
