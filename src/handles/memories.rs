@@ -246,7 +246,8 @@ impl Memories {
     }
 
     /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the
-    /// user, the new one takes the place whoever said the two; their trust does not change.
+    /// user, the new one takes the place whoever said the two; their trust does not change. If the new one may not take
+    /// the place, both stay as they are, contested, until a person decides.
     ///
     /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, if a third
     /// memory has the slot or says the same, or if a tool or a document asks and one is trusted more.

@@ -45,7 +45,8 @@ impl WriteTx<'_> {
         operation.saved(kept)
     }
 
-    /// Puts an existing memory in the place of another.
+    /// Puts an existing memory in the place of another. If it may not take that place, both stay as they are, and a person
+    /// is asked: nobody less trusted can hide a memory by naming it here.
     pub(crate) fn supersede_memory_by(
         &mut self,
         scope: &Scope,
