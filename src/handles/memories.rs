@@ -525,8 +525,9 @@ impl Memories {
     /// Tends all active memories now, as a job does once a day for each user.
     ///
     /// - A memory that has proved helpful settles one frequency further, one that rarely helped or is hardly used falls
-    ///   back, and an old and unused one is archived. Where a rule requires it, a person is asked. A memory moves at most
-    ///   once a day. All moves are one operation ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
+    ///   back, and an old and unused one is archived, unless the user or the backend saved it by hand. Where a rule
+    ///   requires it, a person is asked. A memory moves at most once a day. All moves are one operation
+    ///   ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
     /// - Unrated uses older than 7 days are removed, and so are the previous values of all edits of a memory except the
     ///   20 newest.
     /// - The job refuses to archive or lower more than half of 100 or more memories, because that suggests a clock that
