@@ -420,7 +420,8 @@ impl Memories {
 
     /// Adds an edge that states how one memory relates to another. An existing edge of the same type between the two
     /// (in either direction, for symmetric types) is overwritten: fields that are not stated get the values of a new
-    /// edge.
+    /// edge. So stating a [proposed](crate::EdgeStatus::Proposed) edge accepts it, as long as it is not a tool or a
+    /// document that states it.
     ///
     /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType),
     /// which [`supersede`](Self::supersede) sets); `NotFound`; `Conflict` if one of the memories is forgotten or in

@@ -74,7 +74,8 @@ word_enum! {
         /// The edge holds.
         #[default]
         Accepted = "accepted",
-        /// [`Memories::reflect`](crate::Memories::reflect) proposed the edge; recall does not follow it.
+        /// [`Memories::reflect`](crate::Memories::reflect) proposed the edge; recall does not follow it. Stating the same
+        /// edge ([`Memories::relate`](crate::Memories::relate)) accepts it.
         Proposed = "proposed",
     }
     pub fn from_word;

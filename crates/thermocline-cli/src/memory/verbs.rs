@@ -270,10 +270,10 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflection --user alex > REFLECTION.md")]
     Reflection(PageArgs),
 
-    /// Propose which memories are related, and which may be the same; nothing takes effect before a person agrees.
+    /// Propose which memories are related, and which may be the same; nothing takes effect by itself.
     ///
-    /// Compares the newest 2,000 fresh, trusted and uncontested memories by their vectors. Edges are only proposed, and
-    /// whether two memories are one is asked in a review. No text is written.
+    /// Compares the newest 2,000 fresh, trusted and uncontested memories by their vectors. Edges are only proposed, until
+    /// somebody states them with memory relate, and whether two memories are one is asked in a review. No text is written.
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
