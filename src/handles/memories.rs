@@ -556,8 +556,8 @@ impl Memories {
     /// memories are in no recall and by default in no list, and [`save`](Self::save) refuses them. What somebody saved
     /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
     /// settles no further than those. Of a [session](QuarantineSource::Session), what was saved in it and is trusted
-    /// less than the user is hidden too. A memory that a hidden one had superseded holds again, or is archived if its
-    /// place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
+    /// less than the user is hidden too. A memory that a hidden one had superseded is as it was before, or archived if
+    /// its place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
     ///
     /// Errors: `NotFound`; `InvalidInput`; `Conflict` if the handle acts for a tool or a document.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {

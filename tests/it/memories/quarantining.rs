@@ -109,6 +109,22 @@ fn what_a_hidden_memory_had_taken_the_place_of_holds_again_until_it_is_lifted() 
 }
 
 #[test]
+fn what_waited_before_a_hidden_memory_took_its_place_does_not_hold() {
+    let known = Known::new();
+    let users = known.save(fix("The user's")).id;
+    let by_agent = |title| fix(title).origin(Origin::Assistant);
+    let waiting = known.memories.supersede(users, by_agent("The assistant's")).unwrap().memory;
+    assert_eq!(waiting.status, MemoryStatus::Archived);
+    let newer = known.memories.supersede(waiting.id, by_agent("Newer")).unwrap().memory;
+    let done = known.memories.quarantine(QuarantineSource::Memory(newer.id), "").unwrap();
+    assert_eq!(done.restored, [waiting.id]);
+    assert_eq!(statuses(&known, [users, waiting.id]), [HOLDS, MemoryStatus::Archived]);
+    known.memories.lift(done.group.unwrap()).unwrap();
+    assert_eq!(statuses(&known, [waiting.id, newer.id]), [MemoryStatus::Superseded, HOLDS]);
+    known.check_sound();
+}
+
+#[test]
 fn a_later_change_is_in_the_way_and_named_and_only_a_quarantine_is_lifted() {
     let known = Known::new();
     let turn = said(&known, "The port is 2.");
