@@ -107,7 +107,8 @@ impl Memories {
     ///   lacked (slot, summary, sources, pin, ...), as far as the trust of the new save allows. Its origin becomes that
     ///   of the new save if that one is trusted more. [`Saved::not_taken`] lists stated values that it does not take.
     ///   An archived memory becomes active again unless it has to wait, as below; so does a forgotten one that is not
-    ///   trusted more than the new save.
+    ///   trusted more than the new save. A memory that a person rejected for contradicting another one stays forgotten
+    ///   for 30 days, as long as the other one holds and does not give way to the new save.
     /// - If a memory with another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place
     ///   if it is trusted at least as much (the user's words give way only to the user's). Otherwise the new memory
     ///   waits, archived, until a person decides.
@@ -403,7 +404,8 @@ impl Memories {
     ///
     /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
     /// check; the review stays decided. A job does not open the same review again for at least 30 days and, unless it
-    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then.
+    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then. Nor does a
+    /// [`save`](Self::save) open a rejected contradiction again within 30 days.
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is

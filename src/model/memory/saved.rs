@@ -38,8 +38,9 @@ pub enum SaveOutcome {
     /// The same memory was known, but archived, or forgotten and not trusted more than the new save. It is active
     /// again.
     Restored,
-    /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or forgotten
-    /// and trusted more than the new save. It stays that way.
+    /// The same memory was known and does not hold, and it stays that way. It is known by the caller's id and is superseded,
+    /// in quarantine, or forgotten and trusted more than the new save; or a person rejected it less than 30 days ago, and
+    /// the memory that it contradicts still holds.
     PutAway,
     /// The saved memory, new or known, superseded this one.
     Superseded(MemoryId),

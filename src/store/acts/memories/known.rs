@@ -5,7 +5,8 @@ use crate::{
     error::Result,
     memory::{
         bounds::MAX_TERMS,
-        slot::may_take_the_place,
+        frequency::may_ask_again,
+        slot::{Voice, is_raised_by, may_take_the_place},
         terms::{MemoryTerm, terms},
     },
     model::{
@@ -93,7 +94,7 @@ impl MemoryOperation<'_, '_> {
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
         let may_be_revived = match row.status {
             MemoryStatus::Active | MemoryStatus::Archived => true,
-            MemoryStatus::Forgotten => may_fill(memory, &row),
+            MemoryStatus::Forgotten => may_fill(memory, &row) && !self.was_rejected(&row, memory.voice())?,
             _ => false,
         };
         if !may_be_revived {
@@ -109,6 +110,22 @@ impl MemoryOperation<'_, '_> {
         let kept = self.fill(memory_no, memory)?;
         let outcome = if revived == SaveOutcome::Known { kept.outcome } else { revived };
         Ok(SaveResult { outcome, ..kept })
+    }
+
+    /// Whether a person rejected a memory so recently that its saver may not ask again, and what it contradicts still holds
+    /// and does not give way to the saver. Once the question has rested, saving the memory again is news enough.
+    pub(super) fn was_rejected(&self, row: &MemoryRow, saver: Voice) -> Result<bool> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        let Some((other, decided_at)) = reviews::rejected_for(sql, scope, row.memory_no)? else {
+            return Ok(false);
+        };
+        if may_ask_again(decided_at, true, self.now) {
+            return Ok(false);
+        }
+        let holds = find::by_no(sql, scope, other)?.filter(|other| other.status == MemoryStatus::Active);
+        let own = voice(row);
+        let by = if is_raised_by(own, saver) { saver } else { own };
+        Ok(holds.is_some_and(|other| !may_take_the_place(by, voice(&other))))
     }
 
     /// Makes an archived or forgotten memory active again, unless it has to wait.

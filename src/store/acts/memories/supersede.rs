@@ -99,6 +99,13 @@ impl MemoryOperation<'_, '_> {
         self.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
+            let same = (row.project.as_deref(), memory.content_hash);
+            let known = find::put_away_same(self.tx.sql, &self.scope, same, MemoryStatus::Forgotten)?;
+            if let Some(known) = known
+                && self.was_rejected(&known, memory.voice())?
+            {
+                return Ok(SaveResult::whole(known.memory_no, SaveOutcome::PutAway));
+            }
             return self.add_waiting(memory, row, &old.row);
         }
         // The new memory's slot may belong to a third memory.
