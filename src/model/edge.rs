@@ -122,7 +122,8 @@ impl NewEdge {
         self
     }
 
-    /// Sets the reason for the edge, at most 1,024 bytes. It should be one line.
+    /// Sets the reason for the edge, at most 1,024 bytes. It should be one line; line breaks are not
+    /// refused.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();
