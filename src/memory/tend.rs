@@ -71,8 +71,8 @@ pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
 /// numbers. `left_high` says whether it was once at `high` and settled.
 ///
 /// No memory returns to where it was without a use or a check. So a memory that would fall back at once does not settle; and
-/// one that rose only because of how it was learned, and is then not used, is archived rather than moved back to `high`. What
-/// a person saved is never archived: if it helps too seldom, it falls back, and stays at `high` until it helps.
+/// one that rose only because of how it was learned, and is then not used, is archived rather than moved back to `high`.
+/// What a person saved is never archived: if it helps too seldom, it falls back, and stays at `high` until it helps.
 pub(crate) fn look(
     facts: &MemoryFacts,
     (past, left_high): (Past, bool),

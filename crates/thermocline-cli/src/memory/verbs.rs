@@ -280,7 +280,8 @@ pub(crate) enum MemoryVerb {
     /// Hide a source and what jobs derived from it: a turn, a session, a memory, a call, or all words of an origin.
     ///
     /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
-    /// like a document's words from then on. What a hidden memory had replaced is as it was before. memory lift reverts this.
+    /// like a document's words from then on. What a hidden memory had replaced is as it was before. memory lift reverts
+    /// this.
     #[command(after_help = "Examples:\n  \
         thermocline memory quarantine --user alex --turn s1/3 --why \"a page that gave orders\"\n  \
         thermocline memory quarantine --user alex --of document --why audit")]

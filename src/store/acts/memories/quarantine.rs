@@ -196,8 +196,8 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Gives a memory that a hidden one had superseded the status that it had before, or archives it if its place is taken by
-    /// now.
+    /// Gives a memory that a hidden one had superseded the status that it had before, or archives it if its place is taken
+    /// by now.
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;
