@@ -107,7 +107,8 @@ impl Memories {
     ///   lacked (slot, summary, sources, pin, ...), as far as the trust of the new save allows. Its origin becomes that
     ///   of the new save if that one is trusted more. [`Saved::not_taken`] lists stated values that it does not take.
     ///   An archived memory becomes active again unless it has to wait, as below; so does a forgotten one that is not
-    ///   trusted more than the new save.
+    ///   trusted more than the new save. A memory that a person rejected for contradicting another one stays forgotten
+    ///   for 30 days, as long as the other one holds and does not give way to the new save.
     /// - If a memory with another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place
     ///   if it is trusted at least as much (the user's words give way only to the user's). Otherwise the new memory
     ///   waits, archived, until a person decides.
@@ -246,7 +247,8 @@ impl Memories {
     }
 
     /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the
-    /// user, the new one takes the place whoever said the two; their trust does not change.
+    /// user, the new one takes the place whoever said the two; their trust does not change. If the new one may not take
+    /// the place, both stay as they are, contested, until a person decides.
     ///
     /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, if a third
     /// memory has the slot or says the same, or if a tool or a document asks and one is trusted more.
@@ -402,7 +404,8 @@ impl Memories {
     ///
     /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
     /// check; the review stays decided. A job does not open the same review again for at least 30 days and, unless it
-    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then.
+    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then. Nor does a
+    /// [`save`](Self::save) open a rejected contradiction again within 30 days.
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
@@ -419,7 +422,8 @@ impl Memories {
 
     /// Adds an edge that states how one memory relates to another. An existing edge of the same type between the two
     /// (in either direction, for symmetric types) is overwritten: fields that are not stated get the values of a new
-    /// edge.
+    /// edge. So stating a [proposed](crate::EdgeStatus::Proposed) edge accepts it, as long as it is not a tool or a
+    /// document that states it.
     ///
     /// Errors: `InvalidInput` (bounds; an edge from a memory to itself; [`EdgeType::Supersedes`](crate::EdgeType),
     /// which [`supersede`](Self::supersede) sets); `NotFound`; `Conflict` if one of the memories is forgotten or in
@@ -524,8 +528,9 @@ impl Memories {
     /// Tends all active memories now, as a job does once a day for each user.
     ///
     /// - A memory that has proved helpful settles one frequency further, one that rarely helped or is hardly used falls
-    ///   back, and an old and unused one is archived. Where a rule requires it, a person is asked. A memory moves at most
-    ///   once a day. All moves are one operation ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
+    ///   back, and an old and unused one is archived, unless the user or the backend saved it by hand. Where a rule
+    ///   requires it, a person is asked. A memory moves at most once a day. All moves are one operation
+    ///   ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
     /// - Unrated uses older than 7 days are removed, and so are the previous values of all edits of a memory except the
     ///   20 newest.
     /// - The job refuses to archive or lower more than half of 100 or more memories, because that suggests a clock that
@@ -553,8 +558,8 @@ impl Memories {
     /// memories are in no recall and by default in no list, and [`save`](Self::save) refuses them. What somebody saved
     /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
     /// settles no further than those. Of a [session](QuarantineSource::Session), what was saved in it and is trusted
-    /// less than the user is hidden too. A memory that a hidden one had superseded holds again, or is archived if its
-    /// place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
+    /// less than the user is hidden too. A memory that a hidden one had superseded is as it was before, or archived if
+    /// its place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
     ///
     /// Errors: `NotFound`; `InvalidInput`; `Conflict` if the handle acts for a tool or a document.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {

@@ -214,7 +214,7 @@ fn check_content(content: &str) -> Result<()> {
     check_visible("content", content)
 }
 
-/// Checks a text that may be empty.
+/// Checks a text that should be one line, and may be empty. Only its length is checked; line breaks are kept.
 pub(crate) fn check_line(what: &str, text: &str) -> Result<()> {
     check_text(what, text, MAX_LINE_BYTES)
 }

@@ -42,8 +42,7 @@ impl MemoryFacts {
         days(now - self.state.last_used_at.unwrap_or(self.created_at))
     }
 
-    /// Whether a person saved the memory, as their own words or the backend's. Such a memory is not archived for its age or
-    /// its score.
+    /// Whether a person saved the memory, as their own words or the backend's. Tending never archives such a memory.
     pub(crate) fn is_by_hand(&self) -> bool {
         self.learning_source == LearningSource::Manual && self.trust >= Trust::User
     }

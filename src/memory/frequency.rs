@@ -156,7 +156,7 @@ pub(crate) enum Retention {
 }
 
 /// Returns what the first rule that applies to a memory says (continuum, cognitive and memory information papers). What a
-/// person saved is not archived for its age or its score.
+/// person saved is not archived; it can only fall back from `mid` for a poor share of successes.
 pub(crate) fn retain(facts: &MemoryFacts, session_has_ended: bool, now: DateTime<Utc>) -> Retention {
     let state = &facts.state;
     let is_below = |bound: f64| state.success_rate.is_some_and(|rate| rate < bound);

@@ -72,6 +72,7 @@ pub(crate) fn may_move(facts: &MemoryFacts, now: DateTime<Utc>) -> bool {
 ///
 /// No memory returns to where it was without a use or a check. So a memory that would fall back at once does not settle; and
 /// one that rose only because of how it was learned, and is then not used, is archived rather than moved back to `high`.
+/// What a person saved is never archived: if it helps too seldom, it falls back, and stays at `high` until it helps.
 pub(crate) fn look(
     facts: &MemoryFacts,
     (past, left_high): (Past, bool),
@@ -85,7 +86,7 @@ pub(crate) fn look(
         }
     }
     match retain(facts, false, now) {
-        Retention::Downgrade if left_high && !was_looked_at(facts) => {
+        Retention::Downgrade if left_high && !was_looked_at(facts) && !facts.is_by_hand() => {
             let why = || (Move::Archive, format!("{}, as it was at high", why_poor(facts, now)));
             (!fresh_validated(facts, now)).then(why)
         }
@@ -171,7 +172,10 @@ mod tests {
     use super::*;
     use crate::{
         memory::facts::sample::day,
-        model::memory::{trust::Trust, words::MemoryKind},
+        model::memory::{
+            trust::Trust,
+            words::{LearningSource, MemoryKind},
+        },
     };
 
     fn sample(frequency: Frequency, change: impl FnOnce(&mut MemoryFacts)) -> MemoryFacts {
@@ -235,6 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_saved_falls_back_when_it_helps_too_seldom_and_is_not_archived() {
+        let poor = |trust| {
+            sample(Frequency::Mid, |facts| {
+                (facts.learning_source, facts.trust) = (LearningSource::Manual, trust);
+                (facts.state.usage_count, facts.state.success_rate) = (10, Some(0.6));
+            })
+        };
+        let found = |trust| look(&poor(trust), (Past::default(), true), day(1.0)).map(|(what, _)| what);
+        assert_eq!(found(Trust::User), Some(Move::FallBack(Frequency::High)));
+        assert_eq!(found(Trust::Assistant), Some(Move::Archive));
+        let fallen = MemoryFacts { frequency: Frequency::High, ..poor(Trust::User) };
+        assert_eq!(look(&fallen, (Past { has_moved: true, ..Past::default() }, true), day(4_000.0)), None);
+    }
+
+    #[test]
     fn a_person_is_asked_what_is_to_stay_and_what_still_holds() {
         let low = sample(Frequency::Low, |facts| {
             (facts.confidence, facts.state.project_count) = (0.99, 2);
@@ -257,7 +276,7 @@ mod tests {
         assert!(may_move(&contested, day(1.0)), "whether it is contested is asked afterwards");
         check(&contested, HELPED, 1.0, None);
         let by_hand = sample(Frequency::High, |facts| {
-            facts.learning_source = crate::model::memory::words::LearningSource::Manual;
+            facts.learning_source = LearningSource::Manual;
             (facts.trust, facts.confidence) = (Trust::User, 0.5);
         });
         assert!(!may_move(&by_hand, day(4_000.0)), "what a person saved, only a person archives");

@@ -74,7 +74,8 @@ word_enum! {
         /// The edge holds.
         #[default]
         Accepted = "accepted",
-        /// [`Memories::reflect`](crate::Memories::reflect) proposed the edge; recall does not follow it.
+        /// [`Memories::reflect`](crate::Memories::reflect) proposed the edge; recall does not follow it. Stating the same
+        /// edge ([`Memories::relate`](crate::Memories::relate)) accepts it.
         Proposed = "proposed",
     }
     pub fn from_word;
@@ -121,7 +122,8 @@ impl NewEdge {
         self
     }
 
-    /// Sets the reason for the edge, at most 1,024 bytes. It should be one line.
+    /// Sets the reason for the edge, at most 1,024 bytes. It should be one line; line breaks are not
+    /// refused.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.context = context.into();

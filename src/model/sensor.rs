@@ -157,8 +157,10 @@ word_enum! {
         /// The memory was changed or erased during the check, or its sensor was changed, so the result says nothing about
         /// the current memory. Not recorded.
         Changed = "changed meanwhile",
-        /// A person is asked by a review, unless a person has decided it recently.
+        /// A person is asked by a review.
         Asked = "a person is asked",
+        /// A person would be asked, but has decided the question recently. Not recorded.
+        Decided = "a person decided recently",
         /// Another reason, which only the sensor knows.
         Other = "cannot tell",
     }

@@ -71,7 +71,7 @@ pub struct Memory {
     pub goal_signature: Option<String>,
     /// The task type that the memory is for.
     pub task_type: Option<TaskType>,
-    /// The version, from 1. A memory that is saved in the place of others gets one more than the highest of their
+    /// The version, from 1. A memory that takes the place of others has at least one more than the highest of their
     /// versions.
     pub version: u32,
     /// The revision, from 1. An operation that changes the memory raises it; a use does so only if it makes an archived

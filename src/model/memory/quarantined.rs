@@ -39,7 +39,7 @@ pub struct Quarantined {
     pub memories: Vec<MemoryId>,
     /// Memories that stay because somebody saved them, and that are now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
-    /// Memories that hold again because what had superseded them is hidden, or that are archived instead because their
-    /// place is taken.
+    /// Memories that are as they were before a hidden one superseded them, active or archived, or that are archived because
+    /// their place is taken.
     pub restored: Vec<MemoryId>,
 }

@@ -17,7 +17,8 @@ pub struct Saved {
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
     /// If the memory was known: the JSON names of fields for which the save stated another value, which the memory did not
-    /// take. An [edit](crate::Memories::edit) can change most of them.
+    /// take, including how it began (outcome, session, task, trigger). An [edit](crate::Memories::edit) can change most of
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
@@ -37,8 +38,9 @@ pub enum SaveOutcome {
     /// The same memory was known, but archived, or forgotten and not trusted more than the new save. It is active
     /// again.
     Restored,
-    /// The same memory was known by the caller's id and no longer holds: it is superseded, in quarantine, or forgotten
-    /// and trusted more than the new save. It stays that way.
+    /// The same memory was known and does not hold, and it stays that way. It is known by the caller's id and is superseded,
+    /// in quarantine, or forgotten and trusted more than the new save; or a person rejected it less than 30 days ago, and
+    /// the memory that it contradicts still holds.
     PutAway,
     /// The saved memory, new or known, superseded this one.
     Superseded(MemoryId),

@@ -1,7 +1,10 @@
 //! Saving something again: it gets what it lacked, comes back, or the result says why not.
 
 use chrono::TimeDelta;
-use thermocline::{ErrorKind, MemoryStatus, NewMemory, NewTurn, Origin, SaveOutcome};
+use thermocline::{
+    ErrorKind, InformationType, LearningSource, MemoryStatus, NewMemory, NewTurn, Origin, Outcome,
+    SaveOutcome,
+};
 
 use crate::memories::{Known, fix, port, saying};
 
@@ -29,6 +32,40 @@ fn what_a_known_memory_lacked_is_filled_and_what_it_has_otherwise_is_named() {
     let other = fix("Keepalive").goal_signature("tcp").summary("Otherwise.").caller_id("l");
     let other = known.memories.save(other.origin(Origin::User)).unwrap();
     assert_eq!(other.not_taken, ["summary", "goal_signature", "caller_id"]);
+    known.check_sound();
+}
+
+#[test]
+fn how_a_known_memory_began_and_what_it_is_about_stay_and_are_named() {
+    let known = Known::new();
+    let talk = known.session("talk");
+    let stated = || {
+        let stated = fix("Keepalive").entities(["Redis", "socket"]).outcome(Outcome::Success);
+        let stated = stated.information_type(InformationType::SemiStatic).session(talk.id());
+        stated.task_id("t1").task_name("Mend it").trigger("It broke").origin(Origin::User)
+    };
+    let first = known.save(stated());
+    let same = known.memories.save(stated().entities(["#socket", "redis"])).unwrap();
+    assert_eq!((same.memory.id, same.not_taken), (first.id, vec![]), "it says the same of it");
+
+    let other = fix("Keepalive").entities(["TCP"]).outcome(Outcome::Failure);
+    let other = other.information_type(InformationType::Dynamic).session(known.session("other").id());
+    let other = other.learning_source(LearningSource::Execution).task_id("t2").task_name("Again");
+    let saved = known.memories.save(other.trigger("It broke again").origin(Origin::User)).unwrap();
+    assert_eq!(
+        saved.not_taken,
+        [
+            "entities",
+            "information_type",
+            "learning_source",
+            "outcome",
+            "session",
+            "task_id",
+            "task_name",
+            "trigger"
+        ]
+    );
+    assert_eq!(saved.memory, same.memory, "it stays as it was");
     known.check_sound();
 }
 
@@ -66,10 +103,27 @@ fn a_known_memory_that_gets_a_slot_takes_the_place_there_or_leaves_it() {
     assert_eq!((saved.memory.id, saved.not_taken), (assistants.id, vec!["goal_signature".to_owned()]));
     let saved = known.memories.save(port(2).origin(Origin::User)).unwrap();
     assert_eq!((saved.memory.id, saved.outcome), (mine.id, SaveOutcome::Superseded(holder.id)));
+    assert_eq!((saved.memory.version, holder.version), (2, 1));
     assert_eq!(known.get(holder.id).superseded_by, Some(mine.id));
     known.check_sound();
     known.memories.undo(mine.id).unwrap();
     assert_eq!(known.get(holder.id).status, MemoryStatus::Active);
+    known.check_sound();
+}
+
+#[test]
+fn a_known_memory_that_comes_back_into_its_slot_is_the_newest_version_there() {
+    let known = Known::new();
+    let first = known.save(port(1));
+    known.memories.forget(first.id).unwrap();
+    let second = known.save(port(2));
+    let third = known.memories.supersede(second.id, port(3).origin(Origin::User)).unwrap().memory;
+    assert_eq!(third.version, 2);
+    let back = known.memories.save(port(1).origin(Origin::User)).unwrap();
+    assert_eq!((back.memory.id, back.outcome), (first.id, SaveOutcome::Superseded(third.id)));
+    assert_eq!(back.memory.version, 3);
+    known.memories.undo(first.id).unwrap();
+    assert_eq!([first.id, third.id].map(|id| known.get(id).version), [1, 2], "as before");
     known.check_sound();
 }
 

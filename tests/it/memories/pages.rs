@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use thermocline::{
-    CoreOptions, EdgeStatus, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryId, MemoryKind, NewMemory,
-    Origin, QuarantineSource, Tokenizer, Volatility,
+    CoreOptions, EdgeStatus, EdgeType, Edit, EpisodeFilter, ErrorKind, MemoryId, MemoryKind, NewEdge,
+    NewMemory, Origin, QuarantineSource, Tokenizer, Volatility,
 };
 
 use crate::{
@@ -188,5 +188,22 @@ fn reflect_proposes_edges_and_merges_once_and_writes_no_text() {
     assert!(page.contains("Last reflection: 2026-03-01 | Total reflections: 2\n"), "{page}");
     assert_eq!(known.memories.episodes(EpisodeFilter::default(), None, 100).unwrap().len(), 7);
     known.memories.edit(a, Edit::default().content("Otherwise.")).unwrap();
+    known.check_sound();
+}
+
+#[test]
+fn an_edge_that_is_proposed_holds_once_somebody_but_a_tool_or_a_document_states_it() {
+    let known = Known::new();
+    let text = "Redis drops idle connections behind the firewall after five minutes without traffic.";
+    let save = |kind| known.save(NewMemory::new(kind, "Redis drops", text).tags(["redis", "firewall"])).id;
+    let (a, b) = (save(MemoryKind::Fix), save(MemoryKind::Problem));
+    let proposed = known.memories.reflect().unwrap().edges.remove(0);
+    let state = |origin| known.memories.relate(a, NewEdge::new(EdgeType::SimilarTo).origin(origin), b);
+    for origin in [Origin::Tool, Origin::Document] {
+        assert_eq!(state(origin).unwrap_err().kind(), ErrorKind::Conflict, "{origin:?}");
+    }
+    assert_eq!(known.memories.edge(proposed.id).unwrap(), proposed);
+    let stated = state(Origin::Assistant).unwrap();
+    assert_eq!((stated.id, stated.status), (proposed.id, EdgeStatus::Accepted));
     known.check_sound();
 }

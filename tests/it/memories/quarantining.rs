@@ -72,6 +72,26 @@ fn forty_that_came_of_a_turn_are_hidden_at_once_and_lifted_exactly() {
 }
 
 #[test]
+fn what_is_in_quarantine_takes_no_place_and_nothing_is_merged_into_it() {
+    let known = Known::new();
+    let evil = known.save(fix("Run it as root")).id;
+    known.memories.quarantine(QuarantineSource::Memory(evil), "").unwrap();
+    let [a, b] = ["a", "b"].map(|title| known.save(fix(title)).id);
+    let before = dump_without(&known.fixture.path(), &[]);
+    let again = || fix("Run it as root").origin(Origin::User);
+    let superseding = known.memories.supersede(a, again()).unwrap_err();
+    let merging = known.memories.merge(vec![a, b], again()).unwrap_err();
+    for refused in [superseding, merging] {
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+        assert!(refused.to_string().contains(&evil.to_string()), "{refused}");
+    }
+    assert_same(&dump_without(&known.fixture.path(), &[]), &before, "nothing was done");
+    let elsewhere = known.memories.supersede(a, again().project("p")).unwrap();
+    assert_eq!(elsewhere.outcome, SaveOutcome::Superseded(a), "it is hidden in its own project");
+    known.check_sound();
+}
+
+#[test]
 fn what_a_hidden_memory_had_taken_the_place_of_holds_again_until_it_is_lifted() {
     let known = Known::new();
     let turn = said(&known, "The port is 2.");
@@ -85,6 +105,22 @@ fn what_a_hidden_memory_had_taken_the_place_of_holds_again_until_it_is_lifted() 
     known.check_sound();
     known.memories.lift(done.group.unwrap()).unwrap();
     assert_same(&dump_without(&known.fixture.path(), LEFT), &before, "every row but history");
+    known.check_sound();
+}
+
+#[test]
+fn what_waited_before_a_hidden_memory_took_its_place_does_not_hold() {
+    let known = Known::new();
+    let users = known.save(fix("The user's")).id;
+    let by_agent = |title| fix(title).origin(Origin::Assistant);
+    let waiting = known.memories.supersede(users, by_agent("The assistant's")).unwrap().memory;
+    assert_eq!(waiting.status, MemoryStatus::Archived);
+    let newer = known.memories.supersede(waiting.id, by_agent("Newer")).unwrap().memory;
+    let done = known.memories.quarantine(QuarantineSource::Memory(newer.id), "").unwrap();
+    assert_eq!(done.restored, [waiting.id]);
+    assert_eq!(statuses(&known, [users, waiting.id]), [HOLDS, MemoryStatus::Archived]);
+    known.memories.lift(done.group.unwrap()).unwrap();
+    assert_eq!(statuses(&known, [waiting.id, newer.id]), [MemoryStatus::Superseded, HOLDS]);
     known.check_sound();
 }
 

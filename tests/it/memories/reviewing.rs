@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use thermocline::{
     ChangeOp, Decision, ErrorKind, Frequency, Memory, MemoryId, MemoryStatus, Origin, Outcome, Review,
     ReviewFilter, ReviewId, ReviewKind, SaveOutcome, Trust, Use, Volatility,
@@ -82,6 +83,51 @@ fn what_waits_is_forgotten_once_a_person_says_no() {
     assert_eq!((old.status, new.status), (MemoryStatus::Active, MemoryStatus::Forgotten));
     assert!(!old.contested);
     assert_eq!(known.memories.history(waits, None, 10).unwrap()[0].reason, "a person rejected it");
+}
+
+#[test]
+fn what_a_person_rejected_is_not_asked_again_for_thirty_days() {
+    let slotless = || {
+        let known = Known::new();
+        let users = known.save(fix("The user's")).id;
+        let mine = || fix("The assistant's").origin(Origin::Assistant);
+        let saved = known.memories.supersede(users, mine()).unwrap();
+        let SaveOutcome::Waits(review) = saved.outcome else { panic!("{:?}", saved.outcome) };
+        (known, users, saved.memory.id, review)
+    };
+    let in_slot = port(2).origin(Origin::Assistant);
+    let without = fix("The assistant's").origin(Origin::Assistant);
+    for ((known, holds, waits, review), again) in [(contested(), in_slot), (slotless(), without)] {
+        decide(&known, review, Rejected);
+        known.fixture.clock.advance(TimeDelta::days(29));
+        let saved = known.memories.save(again.clone()).unwrap();
+        let in_place = known.memories.supersede(holds, again).unwrap();
+        for said_again in [saved, in_place] {
+            assert_eq!((said_again.memory.id, said_again.outcome), (waits, SaveOutcome::PutAway));
+        }
+        assert_eq!(
+            known.states([holds, waits]).map(|it| it.0),
+            [MemoryStatus::Active, MemoryStatus::Forgotten]
+        );
+        assert_eq!(open(&known), []);
+        known.check_sound();
+    }
+}
+
+#[test]
+fn what_a_person_rejected_is_asked_again_after_the_rest_and_holds_once_the_user_says_it() {
+    let (known, holds, waits, review) = contested();
+    decide(&known, review, Rejected);
+    known.fixture.clock.advance(TimeDelta::days(30));
+    let again = known.memories.save(port(2).origin(Origin::Assistant)).unwrap();
+    assert!(matches!(again.outcome, SaveOutcome::Waits(_)), "{again:?}");
+    assert!(again.memory.id == waits && known.get(holds).contested);
+
+    let (known, holds, waits, review) = contested();
+    decide(&known, review, Rejected);
+    let users = known.memories.save(port(2).origin(Origin::User)).unwrap();
+    assert_eq!((users.memory.id, users.outcome), (waits, SaveOutcome::Superseded(holds)));
+    known.check_sound();
 }
 
 #[test]
@@ -221,6 +267,7 @@ fn what_is_one_becomes_one_with_the_tags_of_both() {
     let (one, other) = (known.get(a.id), known.get(b.id));
     assert_eq!(one.tags, ["x", "y", "z"]);
     assert_eq!((other.status, other.superseded_by), (MemoryStatus::Superseded, Some(a.id)));
+    assert_eq!((one.version, other.version), (2, 1));
     known.memories.undo(a.id).unwrap();
     assert_eq!((known.get(a.id).tags, known.get(b.id).status), (a.tags, MemoryStatus::Active));
     known.check_sound();

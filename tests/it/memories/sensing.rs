@@ -12,8 +12,8 @@ use std::{
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use thermocline::{
-    ChangeOp, CheckResult, CheckVerdict, ErrorKind, Expect, HostSensor, Memory, MemoryCheck, MemoryId,
-    NewMemory, NewSensor, Origin, Sensor, StaleReason, ToCheck, UnknownReason, Volatility,
+    ChangeOp, CheckResult, CheckVerdict, Decision, ErrorKind, Expect, HostSensor, Memory, MemoryCheck,
+    MemoryId, NewMemory, NewSensor, Origin, Sensor, StaleReason, ToCheck, UnknownReason, Volatility,
 };
 
 use crate::{
@@ -405,6 +405,22 @@ fn a_person_is_asked_once() {
     assert!(asked.review.is_some());
     assert_eq!(known.look(id), [asked]);
     assert_eq!(known.checks(id).len(), 1);
+    known.check_sound();
+}
+
+#[test]
+fn a_person_who_decided_recently_is_not_said_to_be_asked() {
+    let known = Known::new();
+    let id = known.save(fix("a")).id;
+    known.memories.watch(id, NewSensor::new("human", "")).unwrap();
+    let review = known.look(id).remove(0).review.unwrap();
+    known.memories.decide(review, Decision::Approved, "alex").unwrap();
+    let rests = known.look(id).remove(0);
+    assert_eq!((rests.result, rests.review), (CheckResult::Unknown, None));
+    assert_eq!(rests.why, Some(UnknownReason::Decided));
+    known.fixture.clock.advance(TimeDelta::days(30));
+    let asked = known.look(id).remove(0);
+    assert!(asked.review.is_some() && asked.why == Some(UnknownReason::Asked), "{asked:?}");
     known.check_sound();
 }
 

@@ -63,7 +63,7 @@ fn saved_as(saved: &Saved) -> String {
     let _ = write!(text, "{}", brief(memory));
     if !not_taken.is_empty() {
         let fields = not_taken.join(", ").replace("goal_signature", "slot");
-        let _ = writeln!(text, "  not applied: {fields}; memory edit changes them");
+        let _ = writeln!(text, "  not applied: {fields}; memory edit changes most fields");
     }
     text
 }

@@ -270,17 +270,18 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflection --user alex > REFLECTION.md")]
     Reflection(PageArgs),
 
-    /// Propose which memories are related, and which may be the same; nothing takes effect before a person agrees.
+    /// Propose which memories are related, and which may be the same; nothing takes effect by itself.
     ///
-    /// Compares the newest 2,000 fresh, trusted and uncontested memories by their vectors. Edges are only proposed, and
-    /// whether two memories are one is asked in a review. No text is written.
+    /// Compares the newest 2,000 fresh, trusted and uncontested memories by their vectors. Edges are only proposed, until
+    /// somebody states them with memory relate, and whether two memories are one is asked in a review. No text is written.
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
     /// Hide a source and what jobs derived from it: a turn, a session, a memory, a call, or all words of an origin.
     ///
     /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
-    /// like a document's words from then on. What a hidden memory had replaced holds again. memory lift reverts this.
+    /// like a document's words from then on. What a hidden memory had replaced is as it was before. memory lift reverts
+    /// this.
     #[command(after_help = "Examples:\n  \
         thermocline memory quarantine --user alex --turn s1/3 --why \"a page that gave orders\"\n  \
         thermocline memory quarantine --user alex --of document --why audit")]

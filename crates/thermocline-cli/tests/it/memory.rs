@@ -421,7 +421,7 @@ fn what_was_stated_and_is_not_so_is_told() {
     memories.save(&["It is so.", "--caller-id", "so"]);
     let again = memories.run("save", &["It is so.", "--slot", "a", "--importance", "0.1"]).stdout;
     assert!(again.starts_with("already known\n"), "{again}");
-    assert!(again.contains("  not applied: slot, importance; memory edit changes them\n"), "{again}");
+    assert!(again.contains("  not applied: slot, importance; memory edit changes most fields\n"), "{again}");
     assert_eq!(memories.run("forget", &["so", "--origin", "user"]).code, 0);
     let hidden = memories.run("save", &["It is so.", "--caller-id", "so"]).stdout;
     assert!(hidden.starts_with("already known, and forgotten: "), "{hidden}");

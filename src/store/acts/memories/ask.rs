@@ -1,6 +1,6 @@
 //! Opens reviews, which ask a person about a memory. Each question is open at most once. After a decision it is asked again
 //! only after a rest, and only if something is new; a failed check, and a sensor that asks a person, always count as new.
-//! Conflicts with files need no rest.
+//! Conflicts with files need no rest. Contradictions are opened in `save`; what was rejected rests too (`known`).
 
 use chrono::{DateTime, Utc};
 

@@ -147,6 +147,7 @@ impl WriteTx<'_> {
                 let (of, may) = ((memory_no, None), (operation.now, |_| Ok(true)));
                 let question = reviews::question(operation.tx.sql, scope, ReviewKind::Check, of, may)?;
                 told.review = operation.ask_whether_it_holds(memory_no, "a person is to look")?;
+                told.why = told.review.map_or(Some(UnknownReason::Decided), |_| told.why);
                 if question == QuestionState::Free {
                     operation.note_check(memory_no, CheckResult::Unknown, UnknownReason::Asked.as_str())?;
                 }

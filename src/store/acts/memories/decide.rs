@@ -30,6 +30,7 @@ use crate::{
             check::NewCheck,
             edit::check_may_change,
             operation::{MemoryOperation, Note, conflict, no_memory},
+            save::version_over,
         },
         rows::memories::{
             find,
@@ -117,6 +118,7 @@ impl MemoryOperation<'_, '_> {
             both.take(MAX_TERMS.max(one.len())).collect::<Vec<_>>()
         };
         let mut after = memory.clone();
+        after.row.version = version_over(&memory.row, &other.row);
         after.names.tags = joined(&memory.names.tags, &other.names.tags);
         after.names.entities = joined(&memory.names.entities, &other.names.entities);
         self.change(memory, after, Note { reason: APPROVED, ..Note::of(ChangeOp::Merge) })?;

@@ -24,7 +24,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Adds an edge, or overwrites the existing edge of this type between the two memories.
+    /// Adds an edge, or overwrites the existing edge of this type between the two memories; a proposed one is accepted by
+    /// that. Whoever could add the edge may accept it; a tool or a document may not, because the proposal is the backend's.
     pub(crate) fn relate_memories(
         &mut self,
         scope: &Scope,

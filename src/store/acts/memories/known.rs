@@ -3,11 +3,21 @@
 
 use crate::{
     error::Result,
-    memory::{bounds::MAX_TERMS, slot::may_take_the_place, terms::terms},
+    memory::{
+        bounds::MAX_TERMS,
+        frequency::may_ask_again,
+        slot::{Voice, is_raised_by, may_take_the_place},
+        terms::{MemoryTerm, terms},
+    },
     model::{
         change::ChangeOp,
         instant,
-        memory::{saved::SaveOutcome, trust::Trust, words::MemoryStatus},
+        memory::{
+            new::Birth,
+            saved::SaveOutcome,
+            trust::Trust,
+            words::{InformationType, LearningSource, MemoryStatus},
+        },
         place::MemoryNo,
         profile::rounded,
     },
@@ -16,14 +26,15 @@ use crate::{
             before::MemoryBefore,
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
-            save::SaveResult,
+            save::{SaveResult, version_over},
             voices::voice,
         },
         rows::memories::{
-            find, reviews,
+            episodes, find, reviews,
             row::{self, MemoryRow},
         },
     },
+    text::measure::ContentHash,
 };
 
 /// The history's reason why an archived or forgotten memory becomes active again.
@@ -60,20 +71,30 @@ impl MemoryOperation<'_, '_> {
         if let Some(row) = find::active_same(sql, &scope, project, hash)? {
             return Ok(Some(row));
         }
+        self.check_is_not_hidden(project, hash)?;
         let put_away = |status| find::put_away_same(sql, &scope, (project, hash), status);
-        if let Some(row) = put_away(MemoryStatus::Quarantined)? {
-            return Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)));
-        }
         match put_away(MemoryStatus::Archived)? {
             None => Ok(put_away(MemoryStatus::Forgotten)?.filter(|row| may_fill(memory, row))),
             row => Ok(row),
         }
     }
 
+    /// Fails if a text to save is in quarantine in its project.
+    pub(super) fn check_is_not_hidden(&self, project: Option<&str>, hash: ContentHash) -> Result<()> {
+        let hidden =
+            find::put_away_same(self.tx.sql, &self.scope, (project, hash), MemoryStatus::Quarantined)?;
+        match hidden {
+            Some(row) => {
+                Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
         let may_be_revived = match row.status {
             MemoryStatus::Active | MemoryStatus::Archived => true,
-            MemoryStatus::Forgotten => may_fill(memory, &row),
+            MemoryStatus::Forgotten => may_fill(memory, &row) && !self.was_rejected(&row, memory.voice())?,
             _ => false,
         };
         if !may_be_revived {
@@ -91,6 +112,22 @@ impl MemoryOperation<'_, '_> {
         Ok(SaveResult { outcome, ..kept })
     }
 
+    /// Whether a person rejected a memory so recently that its saver may not ask again, and what it contradicts still holds
+    /// and does not give way to the saver. Once the question has rested, saving the memory again is news enough.
+    pub(super) fn was_rejected(&self, row: &MemoryRow, saver: Voice) -> Result<bool> {
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        let Some((other, decided_at)) = reviews::rejected_for(sql, scope, row.memory_no)? else {
+            return Ok(false);
+        };
+        if may_ask_again(decided_at, true, self.now) {
+            return Ok(false);
+        }
+        let holds = find::by_no(sql, scope, other)?.filter(|other| other.status == MemoryStatus::Active);
+        let own = voice(row);
+        let by = if is_raised_by(own, saver) { saver } else { own };
+        Ok(holds.is_some_and(|other| !may_take_the_place(by, voice(&other))))
+    }
+
     /// Makes an archived or forgotten memory active again, unless it has to wait.
     fn revive(&mut self, known: &MemoryBefore) -> Result<SaveOutcome> {
         match self.opponent(&known.row)? {
@@ -102,13 +139,14 @@ impl MemoryOperation<'_, '_> {
             Some(other) if may_take_the_place(voice(&known.row), voice(&other)) => {
                 let old = self.hold(other)?;
                 self.retire(&old, &known.row, (ChangeOp::Supersede, "the same slot"))?;
-                self.restore(known, SAVED_AGAIN)?;
+                let version = version_over(&known.row, &old.row);
+                self.put(known, (MemoryStatus::Active, version), SAVED_AGAIN)?;
                 self.no_more_waiting(known)?;
                 self.succeed(&old, &known.row)?;
                 Ok(SaveOutcome::Superseded(old.row.id))
             }
             Some(other) => {
-                let waiting = self.put(known, MemoryStatus::Archived, SAVED_AGAIN)?;
+                let waiting = self.put(known, (MemoryStatus::Archived, known.row.version), SAVED_AGAIN)?;
                 Ok(SaveOutcome::Waits(self.contradict(&waiting.row, &other)?))
             }
         }
@@ -130,12 +168,17 @@ impl MemoryOperation<'_, '_> {
 
     /// Makes a memory active again.
     pub(super) fn restore(&mut self, before: &MemoryBefore, reason: &str) -> Result<MemoryBefore> {
-        self.put(before, MemoryStatus::Active, reason)
+        self.put(before, (MemoryStatus::Active, before.row.version), reason)
     }
 
-    fn put(&mut self, before: &MemoryBefore, status: MemoryStatus, reason: &str) -> Result<MemoryBefore> {
+    fn put(
+        &mut self,
+        before: &MemoryBefore,
+        (status, version): (MemoryStatus, u32),
+        reason: &str,
+    ) -> Result<MemoryBefore> {
         let mut after = before.clone();
-        after.row.status = status;
+        (after.row.status, after.row.version) = (status, version);
         if status != before.row.status {
             after.row.frequency_since = self.now; // Otherwise the rule that archived the memory would do so again.
         }
@@ -169,6 +212,7 @@ impl MemoryOperation<'_, '_> {
             }
         }
         if let Some(old) = &old {
+            after.row.version = version_over(&after.row, &old.row);
             self.retire(old, &before.row, (ChangeOp::Supersede, "the same slot"))?;
         }
         let note = Note { reason: SAVED_AGAIN, ..Note::of(ChangeOp::Edit) };
@@ -181,6 +225,7 @@ impl MemoryOperation<'_, '_> {
             }
         }
         not_taken.dedup();
+        not_taken.extend(self.differs_at_birth(memory_no, &memory.new.birth)?);
         let outcome = match old {
             Some(old) => {
                 self.succeed(&old, &after.row)?;
@@ -189,6 +234,29 @@ impl MemoryOperation<'_, '_> {
             None => SaveOutcome::Known,
         };
         Ok(SaveResult { memory_no, outcome, not_taken })
+    }
+
+    /// The names of the stated circumstances that are not those in which a known memory was learned: a memory begins once.
+    fn differs_at_birth(&self, memory_no: MemoryNo, stated: &Birth) -> Result<Vec<&'static str>> {
+        if *stated == Birth::default() {
+            return Ok(Vec::new());
+        }
+        let was = episodes::birth(self.tx.sql, &self.scope, memory_no)?;
+        let was = was.map_or_else(Birth::default, |row| Birth {
+            outcome: row.outcome,
+            session_id: row.session_id,
+            task_id: row.task_id,
+            task_name: row.task_name,
+            trigger: row.trigger,
+        });
+        let differs = [
+            ("outcome", is_other(was.outcome, stated.outcome)),
+            ("session", is_other(was.session_id, stated.session_id)),
+            ("task_id", is_other(was.task_id.as_ref(), stated.task_id.as_ref())),
+            ("task_name", is_other(was.task_name.as_ref(), stated.task_name.as_ref())),
+            ("trigger", is_other(was.trigger.as_ref(), stated.trigger.as_ref())),
+        ];
+        Ok(differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect())
     }
 }
 
@@ -217,6 +285,9 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
         let known = terms(&before.names.tags);
         let is_known = |folded: &str| known.iter().any(|term| term.folded == folded);
         differs("tags", !memory.tags.iter().all(|term| is_known(&term.folded)));
+    }
+    if let Some(stated) = &new.entities {
+        differs("entities", !are_same_terms(&terms(&before.names.entities), &terms(stated)));
     }
     let row = &mut after.row;
     if may_fill && row.summary.is_empty() {
@@ -250,7 +321,19 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
     differs("volatility", is_other(Some(row.volatility), new.volatility));
     let said_at = new.said_at.map(instant::checked).transpose()?;
     differs("said_at", is_other(Some(row.said_at), said_at));
+    // For these two, a stated default cannot be told from none.
+    let information_type = Some(new.information_type).filter(|it| *it != InformationType::default());
+    differs("information_type", is_other(Some(row.information_type), information_type));
+    let learning_source = Some(new.learning_source).filter(|it| *it != LearningSource::Manual);
+    differs("learning_source", is_other(Some(row.learning_source), learning_source));
+    differs("extra", new.extra.iter().any(|(name, value)| row.extra.get(name) != Some(value)));
     Ok((after, not_taken))
+}
+
+/// Whether two lists name the same, in whatever order and spelling.
+fn are_same_terms(one: &[MemoryTerm], other: &[MemoryTerm]) -> bool {
+    let names = |term: &MemoryTerm| other.iter().any(|it| it.folded == term.folded);
+    one.len() == other.len() && one.iter().all(names)
 }
 
 fn fill<T>(field: &mut Option<T>, stated: Option<T>) {

@@ -34,7 +34,7 @@ use crate::{
 const MOST: usize = 16;
 
 impl WriteTx<'_> {
-    /// Saves a memory that supersedes several others.
+    /// Saves a memory that supersedes several others. Errors: the same text is active or in quarantine.
     pub(crate) fn merge_memories(
         &mut self,
         scope: &Scope,
@@ -57,6 +57,7 @@ impl WriteTx<'_> {
         memory.new.learning_source = LearningSource::Consolidation;
         memory.sources.extend(sources.iter().map(source_of));
         let row = merged_row(&operation, &memory, &sources)?;
+        operation.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
         if by != Origin::User
             && let Some(other) = sources.iter().find(|it| !may_take_the_place(voice(&row), voice(&it.row)))
         {

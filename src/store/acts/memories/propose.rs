@@ -1,5 +1,6 @@
-//! Stores what a reflection proposes: edges that are not followed before a person accepts them, and reviews that ask
-//! whether two memories are one. Changes no memory, and leaves out what is already asked or known.
+//! Stores what a reflection proposes: edges that recall does not follow before the user, the assistant or the backend states
+//! them (see `edges`), and reviews that ask a person whether two memories are one. Changes no memory, and leaves out what is
+//! already asked or known.
 
 use crate::{
     error::Result,

@@ -4,7 +4,7 @@
 //! session and are trusted less than the user's words, and those that jobs made from a turn or from a session's turns. They
 //! are hidden, and so is what jobs made from them, and so on. Another memory that somebody saved stays, but is trusted like
 //! a document's words, because it also rests on the source. The trust of a memory that a person approved stays. A memory
-//! that a hidden one had superseded becomes active again, or is archived if its place is taken.
+//! that a hidden one had superseded is as it was before, or archived if its place is taken.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ use crate::{
         },
         rows::{
             erase,
-            memories::{find, quarantine as rows, row::MemoryRow, sources},
+            memories::{changes, find, quarantine as rows, row::MemoryRow, sources},
             sessions,
         },
         scope::Scope,
@@ -196,12 +196,14 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Makes a memory that a hidden one had superseded active again, or archives it if its place is taken by now.
+    /// Gives a memory that a hidden one had superseded the status that it had before, or archives it if its place is taken
+    /// by now.
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;
         let mut after = before.clone();
-        after.row.status = MemoryStatus::Active;
+        let was = changes::status_before_superseding(self.tx.sql, &self.scope, memory_no)?;
+        after.row.status = was.unwrap_or(MemoryStatus::Active);
         (after.row.superseded_by, after.superseded_by) = (None, None);
         if self.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
             after.row.status = MemoryStatus::Archived;

@@ -66,6 +66,11 @@ impl SaveResult {
     }
 }
 
+/// The version of a memory that takes the place of another: higher than the other's.
+pub(super) fn version_over(memory: &MemoryRow, old: &MemoryRow) -> u32 {
+    memory.version.max(old.version.saturating_add(1))
+}
+
 impl MemoryOperation<'_, '_> {
     pub(super) fn save(&mut self, memory: &MeasuredMemory) -> Result<SaveResult> {
         if let Some(known) = self.known(memory)? {
@@ -170,7 +175,7 @@ impl MemoryOperation<'_, '_> {
         old: &MemoryBefore,
         reason: &str,
     ) -> Result<MemoryNo> {
-        row.version = old.row.version.saturating_add(1);
+        row.version = version_over(&row, &old.row);
         if memory.new.importance.is_none() {
             row.importance = old.row.importance;
         }

@@ -19,7 +19,7 @@ use crate::{
             edit::check_may_change,
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
-            save::SaveResult,
+            save::{SaveResult, version_over},
             voices::{check_may_change_words, voice},
         },
         rows::memories::find,
@@ -33,7 +33,7 @@ const BY_HAND: &str = "by hand";
 
 impl WriteTx<'_> {
     /// Saves a memory in the place of another. If the new one may not take that place, it waits for a person instead.
-    /// Errors: a tool or a document would supersede a memory that is trusted more.
+    /// Errors: a tool or a document would supersede a memory that is trusted more; the new text is in quarantine.
     pub(crate) fn supersede_memory(
         &mut self,
         scope: &Scope,
@@ -45,7 +45,8 @@ impl WriteTx<'_> {
         operation.saved(kept)
     }
 
-    /// Puts an existing memory in the place of another.
+    /// Puts an existing memory in the place of another. If it may not take that place, both stay as they are, and a person
+    /// is asked: nobody less trusted can hide a memory by naming it here.
     pub(crate) fn supersede_memory_by(
         &mut self,
         scope: &Scope,
@@ -95,8 +96,16 @@ impl MemoryOperation<'_, '_> {
             let new = self.raise(new, memory.voice())?;
             return self.supersede_by(&old, &new, false);
         }
+        self.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
+            let same = (row.project.as_deref(), memory.content_hash);
+            let known = find::put_away_same(self.tx.sql, &self.scope, same, MemoryStatus::Forgotten)?;
+            if let Some(known) = known
+                && self.was_rejected(&known, memory.voice())?
+            {
+                return Ok(SaveResult::whole(known.memory_no, SaveOutcome::PutAway));
+            }
             return self.add_waiting(memory, row, &old.row);
         }
         // The new memory's slot may belong to a third memory.
@@ -137,7 +146,7 @@ impl MemoryOperation<'_, '_> {
         self.retire(old, &new.row, (ChangeOp::Supersede, reason))?;
         let mut after = new.clone();
         after.row.status = MemoryStatus::Active;
-        after.row.version = new.row.version.max(old.row.version.saturating_add(1));
+        after.row.version = version_over(&new.row, &old.row);
         self.change(new, after, Note { reason, ..Note::of(ChangeOp::Supersede) })?;
         self.succeed(old, &new.row)
     }

@@ -117,6 +117,14 @@ pub(crate) fn by_receipt(
     )
 }
 
+/// The beginning of a memory. `None` if it is damaged; doctor reports it.
+pub(crate) fn birth(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Option<EpisodeRow>> {
+    match sql.one(select!("e.memory_no = ?2 AND e.role = 'birth'"), values![scope.user_no, memory_no], read) {
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+        birth => birth,
+    }
+}
+
 pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: EpisodeId) -> Result<Option<EpisodeRow>> {
     sql.one(select!("e.id = ?2"), values![scope.user_no, id], read)
 }

@@ -203,6 +203,21 @@ pub(crate) fn contradicted_by(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo)
     )
 }
 
+/// The memory in favour of which a person last rejected a waiting memory, and when.
+pub(crate) fn rejected_for(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+) -> Result<Option<(MemoryNo, DateTime<Utc>)>> {
+    sql.one(
+        "SELECT other_no, decided_at FROM memory_reviews
+         WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision = 'rejected' AND other_no IS NOT NULL
+         ORDER BY decided_at DESC, review_no DESC LIMIT 1",
+        values![scope.user_no, memory_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
 /// The open review that asks which of two memories holds.
 pub(crate) fn of_two(
     sql: &dyn Sql,

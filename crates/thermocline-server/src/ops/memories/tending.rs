@@ -59,7 +59,7 @@ impl Operation for Reflect {
         class: Class::Long,
         ..Spec::changes(
             "reflect",
-            "Find similar memories, and propose edges and reviews; nothing takes effect until a person agrees.",
+            "Find similar memories, and propose edges and reviews; nothing takes effect by itself.",
             Route::post("/v1/users/{user}/reflect"),
         )
     };
