@@ -84,7 +84,8 @@ fn every_write_of_a_session_moves_it_and_no_read_does() {
     two.writes("set_metadata", || chat.set_metadata(Some(serde_json::json!({ "a": 1 }))));
     two.writes("set_state", || chat.set_state("mood", "calm"));
     let anchor = two.writes("set_anchor", || alex.set_anchor("user", Attribute::Likes, "sailing"));
-    let other = two.writes("set_anchor_by", || alex.set_anchor_by("user", Attribute::Likes, "rain", "mcp"));
+    let by_mcp = || alex.set_anchor_by("user", Attribute::Likes, "rain", "mcp");
+    let other = two.writes("set_anchor_by", by_mcp).id;
     two.writes("replace_anchor", || alex.replace_anchor(other, "snow", "mcp"));
     two.reads("anchor", || alex.anchor(other));
     let context = two.reads("context", || chat.context("Who lights the lamp?", ContextOptions::default()));
