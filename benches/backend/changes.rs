@@ -2,8 +2,8 @@
 //!
 //! Nothing here names a table of the library, so this stays correct when the library changes what it writes. In a copy
 //! of the file, every table has triggers that log which rows are inserted, changed and removed, and which columns differ.
-//! The log of one record is folded to one statement per row, with the row's final values. These include checksums, so
-//! replaying the statements computes none.
+//! What they log during one call of `record` is folded to one statement per row, with the row's final values. These include
+//! checksums, so replaying the statements computes none.
 
 use std::{
     collections::{BTreeSet, HashMap},

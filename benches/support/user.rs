@@ -71,7 +71,7 @@ impl OneUser {
         said_at(self.turns) + TimeDelta::minutes(5)
     }
 
-    /// Returns the number of turns, for a table.
+    /// Returns the number of the user's turns as a table shows it, with that of other users' turns, if there are any.
     pub fn size(&self) -> String {
         match self.strangers {
             0 => thousands(self.turns),

@@ -1,7 +1,8 @@
 //! Moments of a conversation: statements in which somebody corrects, decides, promises, makes a lasting wish, or is moved.
 //!
-//! A phrase is on the list only if it is sufficient by itself, in the first person: a turn that a rule misses is summarized,
-//! and its original is usually archived, but a turn that a rule takes by mistake stays verbatim.
+//! A phrase is on the list only if it shows by itself that the speaker does this, without other words around it. The list is
+//! strict because errors differ: a turn that a rule misses is summarized, and its original is usually archived, but a turn
+//! that a rule takes by mistake stays verbatim.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 

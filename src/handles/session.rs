@@ -365,7 +365,8 @@ impl Session {
 
     /// Undoes the compression of an ended session: its turns become warm again, those in the archive with their
     /// originals, and their summaries are removed. Anchors stay. Returns how many turns were restored; turns whose
-    /// originals were deleted cannot be. Only [`compress`](Self::compress) compresses the session again.
+    /// originals were deleted cannot be. The session is not compressed again by itself; call [`compress`](Self::compress)
+    /// for that.
     pub async fn restore(&self) -> Result<u64> {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;

@@ -41,8 +41,8 @@ type ProgressFn = Box<dyn FnMut(&JobProgress) + Send>;
 
 /// Options for running jobs.
 ///
-/// By default, a run ends the sessions that silence has ended, and works on all jobs that are due, of every kind and every
-/// user. If [`Config::extract`](crate::Config::extract) is off, it leaves `extract` jobs to other processes.
+/// By default, a run records the end of sessions that have been silent for too long, and works on all due jobs, of every
+/// kind and every user. If [`Config::extract`](crate::Config::extract) is off, it leaves `extract` jobs to other processes.
 #[derive(Default)]
 #[must_use]
 pub struct RunJobs {

@@ -156,8 +156,9 @@ pub struct JobInfo {
     pub user_id: Option<UserId>,
     /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// The number of tries that count towards giving the job up, with the current one. Interrupted tries and waits for a
-    /// provider do not count, progress lowers the number, and a retry sets it to 0.
+    /// The number of tries that count towards giving the job up, with the current one. A try that ends because the run is
+    /// told to stop does not count, nor does a wait for a provider; a try whose process dies counts. Progress lowers a high
+    /// number, and a retry sets it to 0.
     pub attempts: u32,
     /// The earliest time of the next try; while the job runs, the end of its lease. Of no meaning once it was given up.
     pub next_run_at: DateTime<Utc>,

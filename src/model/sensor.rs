@@ -217,8 +217,8 @@ impl CheckVerdict {
 pub struct NewSensor {
     /// The name of a configured sensor, or `human` to ask a person. 1 to 200 bytes.
     pub sensor: String,
-    /// The subject that the sensor looks at, by a name known to the configuration: `ops:nginx/api.conf`. At most 1,024
-    /// bytes.
+    /// The subject that the sensor looks at, in terms of the configuration, such as a file under a configured root:
+    /// `ops:nginx/api.conf`. For `human`, any text. At most 1,024 bytes.
     pub subject: String,
     /// What the sensor should see. At most 16 KiB. Default: empty; each sensor defines what that means.
     pub expect: Expect,

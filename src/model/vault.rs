@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::{turn::Origin, word_enum::word_enum};
 
 word_enum! {
-    /// Which files a folder has, named after the paper that defines them. A folder never changes its layout. Only the
-    /// cognitive layout can be synced; the others are only exported.
+    /// Which files a folder has. Each layout is named after the paper that defines it. A folder never changes its layout.
+    /// Only the cognitive layout can be synced; the others are only exported.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Layout {

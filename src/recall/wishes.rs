@@ -1,5 +1,6 @@
 //! The standing wishes of a user, and which of them apply to a message: those about every answer, and those about what the
-//! message speaks of. A wish holds until a later one replaces or ends it.
+//! message speaks of. A wish holds until a later one replaces or ends it, its turn's original is deleted, or too many newer
+//! turns state wishes.
 
 use std::sync::Arc;
 

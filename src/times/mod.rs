@@ -8,9 +8,9 @@
 //! A query asks for times when something was said ([`find`]), or for times of the events that turns speak of
 //! ([`find_ahead`], [`EventDays`]).
 //!
-//! [`english`] reads most: whole phrases and what leads to them; [`tongues`] reads the names of months and weekdays of other
-//! languages that separate words by blanks, with a few relative words; [`han`] reads Chinese and Japanese; [`numeric`] reads
-//! dates in digits, in any language.
+//! [`english`] reads the most kinds of expressions: whole phrases, with words before them such as `since` or `between`;
+//! [`tongues`] reads the names of months and weekdays in other languages that separate words by blanks, and a few words such
+//! as `yesterday`; [`han`] reads Chinese and Japanese; [`numeric`] reads dates in digits, in any language.
 //!
 //! This is our own code, since no crate that we found (2026-11) does it: `chrono-english`, `interim` and
 //! `natural-date-parser` read a string that is nothing but a date, and return an instant; `two_timer` returns ranges, also

@@ -1,5 +1,5 @@
-//! An export with memories that has a value in every column, written by hand, including values that no operation can write
-//! yet.
+//! A handwritten export of a user with memories: every column has a value in some line, also in combinations that no
+//! operation writes.
 
 use serde_json::{Value, json};
 use thermocline::NewTurn;

@@ -38,7 +38,8 @@ impl FromStr for Format {
 /// The MCP SDK, which logs whole messages.
 const TALKATIVE: &str = "rmcp";
 
-/// Starts logging for these targets, such as `info` or `warn,thermocline=debug`. Called at most once per process.
+/// Starts logging with this filter of levels and targets, such as `info` or `warn,thermocline=debug`. Called at most once
+/// per process.
 pub fn begin(
     format: Format,
     targets: &str,

@@ -74,7 +74,7 @@ word_enum! {
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
-        /// The memory has helped repeatedly, in several sessions.
+        /// The memory has helped repeatedly, in several sessions, or somebody stated that it has settled this far.
         Low = "low",
         /// The memory stays forever: a person approved that, or somebody stated it for words that are trusted like the
         /// user's.

@@ -1,7 +1,7 @@
 //! Imports a user: writes everything in one transaction, or nothing.
 //!
-//! The lines are already checked. Hashes, words, the archive and anchors are computed again; only the hash of a turn whose
-//! original was deleted is taken from its line.
+//! The lines are already checked. Words, the archive, anchors and the hashes of texts are computed again; of these, only the
+//! hash of a turn whose original was deleted is taken from its line.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -199,8 +199,7 @@ pub struct RuleStats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReachedTiers {
-    /// The month in which the turns that these contexts answered were recorded, by the configured clock in UTC, such as
-    /// `2026-03`.
+    /// The month, such as `2026-03`: when the turn with the reply was recorded, by the configured clock in UTC.
     pub month: String,
     /// Contexts that reached hot.
     pub hot: u64,

@@ -1,6 +1,7 @@
 //! The queue of the writer thread, through which callers send commands and wait for the results.
 //!
-//! The queue is bounded in commands and in bytes of text. A caller that finds it full waits until its deadline.
+//! The queue is bounded in commands and in bytes of text. A caller that finds it full waits for room, at most until its
+//! deadline; a receipt or another posted entry is dropped instead.
 
 use std::{
     sync::{Arc, Mutex, Weak, mpsc as std_mpsc},

@@ -1,4 +1,4 @@
-//! One memory replaces another.
+//! One memory supersedes another.
 
 use thermocline::{EdgeType, Edit, ErrorKind, MemoryFilter, MemoryStatus, Origin, SaveOutcome};
 

@@ -1,4 +1,5 @@
-//! Files that say the same in another form, and files of the maximum size.
+//! Files of a vault whose form differs but not their content (line ends, a byte order mark, the case of the name), and files
+//! of the maximum size.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! The binary on files that cannot be written or belong to another program, its help and its error messages, and what it
-//! says of a turn from the future and of a job that another process holds.
+//! Runs the binary on files that it cannot write or that belong to another program. Also tests the binary's help and error
+//! messages, and what it says about a turn from the future and about a job that another process holds.
 
 use std::fs;
 

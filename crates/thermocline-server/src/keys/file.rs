@@ -31,7 +31,7 @@ pub struct Unusable(String);
 const HEAD: &str = "# Keys of thermocline, as hashes. Written by `thermocline key`; whoever can write here can make keys.\n\n";
 
 impl KeyFile {
-    /// Reads a file, after checking that only its owner may read or write it.
+    /// Reads a file. On Unix, fails if anyone except its owner may read or write it.
     pub fn read(path: &Path) -> Result<Self, Unusable> {
         check_mode(path)?;
         let text = fs::read_to_string(path).map_err(|error| Unusable::unreadable(path, &error))?;
@@ -113,7 +113,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
 }
 
-/// Refuses a file that anyone except its owner may read or write.
+/// Refuses what is not a regular file and, on Unix, a file that anyone except its owner may read or write.
 fn check_mode(path: &Path) -> Result<(), Unusable> {
     let about = fs::metadata(path).map_err(|error| Unusable::unreadable(path, &error))?;
     #[cfg(unix)]

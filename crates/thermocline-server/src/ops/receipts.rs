@@ -24,7 +24,7 @@ pub fn rows() -> Vec<Row> {
     vec![row::<ReceiptList>(), row::<ReceiptShow>()]
 }
 
-/// A page of the user's receipts.
+/// Which page of the user's receipts to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptListRequest {

@@ -1,7 +1,10 @@
-//! Erases memories: one by hand, with what jobs made from it, or those that jobs made from a turn that is being erased.
+//! Erases memories in two cases: a caller erases one, and what jobs made from it goes too; or a turn is erased, and the
+//! memories that jobs made from it go with it.
 //!
-//! A memory that a job made is erased with any of its sources, because its text may repeat the source. A memory that
-//! somebody saved, or has confirmed since, stays, but its earlier texts and the source with its quote are removed.
+//! A memory that a job or a merge made, or that was saved with a learning source other than `manual`, is erased with any of
+//! its sources, because its text may repeat the source. Any other memory stays, and so does one whose text was saved again
+//! by somebody who is trusted more, or was changed by the user; but its earlier texts, and the source with its quote, are
+//! removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +38,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Erases a memory, and those made from it that nobody saved or confirmed, and queues the scrub in the same transaction.
+    /// Erases a memory and what jobs made from it, and queues the scrub in the same transaction.
     pub(crate) fn erase_memory(&mut self, scope: &Scope, id: MemoryId) -> Result<Erased> {
         self.lock(scope)?;
         if jobs::is_erasing(self.sql, scope, None)? {

@@ -1,5 +1,5 @@
-//! Writes what an ended session yields: ratings of uses, from the user's words, and new memories. A row records that the
-//! session was extracted, so that its memories are saved once.
+//! Writes what an ended session yields: new memories, and ratings of uses according to the user's words. A row records that
+//! the session was extracted, so that its memories are saved once.
 
 use crate::{
     config::Extract,

@@ -1,10 +1,11 @@
 //! Quarantine: hides the memories of a source and what jobs made from them, as one operation that undo takes back.
 //!
-//! The memories of a source are a named memory, those that a call saved, those of an origin, those that were saved from a
-//! session and are trusted less than the user's words, and those that jobs made from a turn or from a session's turns. They
-//! are hidden, and so is what jobs made from them, and so on. Another memory that somebody saved stays, but is trusted like
-//! a document's words, because it also rests on the source. The trust of a memory that a person approved stays. A memory
-//! that a hidden one had superseded is as it was before, or archived if its place is taken.
+//! A source is a memory, a call, an origin, a session or a turn. Its memories are: the memory itself; what the call saved,
+//! rewrote or imported; all memories of the origin; what was saved from the session and is trusted less than the user's
+//! words, with what jobs made from its turns; what jobs made from the turn. They are hidden, and so is what jobs made from
+//! them, and so on. Volatile memories are left alone. A memory that rests on the source but that somebody saved stays, and
+//! is trusted only like a document's words. The trust of a memory that a person approved stays. A memory that a hidden one
+//! had superseded is as it was before, or archived if its place is taken.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `memory_recall`: searches for a question, and returns text.
+//! `memory_recall`: finds what fits a question, and returns it as text.
 
 use serde_json::json;
 
