@@ -52,7 +52,7 @@ pub(super) async fn operation<T>(
     user: Option<UserId>,
     session: Option<SessionId>,
     work: impl Future<Output = Result<T>>,
-    found: impl FnOnce(&T) -> Option<(UserId, SessionId)>,
+    found: impl FnOnce(&T) -> Option<(UserId, Option<SessionId>)>,
 ) -> Result<T> {
     let (user, session) = (user.map(display), session.map(display));
     let span = debug_span!(target: "thermocline", "operation", operation, user, session);
@@ -61,7 +61,7 @@ pub(super) async fn operation<T>(
     };
     let done = told.instrument(span.clone()).await?;
     if let Some((user, session)) = found(&done) {
-        span.record("user", display(user)).record("session", display(session));
+        span.record("user", display(user)).record("session", session.map(display));
     }
     Ok(done)
 }

@@ -32,8 +32,8 @@ use std::{
 
 use crate::{
     Anchor, AnchorId, AnchorStated, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport,
-    NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, SessionId, SessionInfo,
-    Summary, SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
+    NewMemory, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, Saved,
+    SessionId, SessionInfo, Summary, SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
 };
 
 pub use self::memories::Memories;
@@ -127,6 +127,12 @@ impl Thermocline {
     ) -> Result<(User, Recorded)> {
         let (inner, recorded) = self.runtime.block_on(self.inner.record_message(user, session, turn))?;
         Ok((self.user_handle(inner), recorded))
+    }
+
+    /// See [`Thermocline::save_memory`](crate::Thermocline::save_memory).
+    pub fn save_memory(&self, user: impl Into<UserKey>, memory: NewMemory) -> Result<(User, Saved)> {
+        let (inner, saved) = self.runtime.block_on(self.inner.save_memory(user, memory))?;
+        Ok((self.user_handle(inner), saved))
     }
 
     /// See [`Thermocline::import`](crate::Thermocline::import).

@@ -9,9 +9,9 @@ use crate::{
     embed::{BuiltIn, Embedder},
     error::{Error, Result},
     event::in_span,
-    handles::{drive, off_thread, open::Open},
+    handles::{drive, off_thread, open::Open, owner::Owner, saving},
     jobs,
-    memory::{beginning::Finder, deciding::check_person, terms::folded},
+    memory::{deciding::check_person, terms::folded},
     model::{
         change::{Change, Undone},
         edge::{Edge, Neighbour, NewEdge},
@@ -33,7 +33,6 @@ use crate::{
             source::MemorySource,
             tended::{TendOptions, Tended},
             term::TermCount,
-            trust::Trust,
         },
         page::checked_limit,
         place::MemoryNo,
@@ -41,10 +40,7 @@ use crate::{
         turn::Origin,
     },
     store::{
-        acts::{
-            erased::Erased,
-            memories::{measured::MeasuredMemory, resurface::ResurfaceResponse},
-        },
+        acts::{erased::Erased, memories::resurface::ResurfaceResponse},
         rows::memories::{lists::FilterParams, terms::MemoryTermKind},
         scope::Scope,
         snapshot::Snapshot,
@@ -123,33 +119,8 @@ impl Memories {
     /// or its session); `Conflict` (the caller's id belongs to another text, or names an erased memory; the same memory
     /// is in quarantine).
     pub async fn save(&self, memory: NewMemory) -> Result<Saved> {
-        in_span("save", (self.scope.user_id, None), self.save_one(memory)).await
-    }
-
-    async fn save_one(&self, memory: NewMemory) -> Result<Saved> {
-        let (scope, bytes, memory) = self.measured(memory).await?;
-        self.store.write_sized(bytes, move |tx| tx.save_memory(&scope, &memory)).await
-    }
-
-    /// Computes what the writer needs to save a memory, and reads the turns that the memory comes from.
-    async fn measured(&self, memory: NewMemory) -> Result<(Scope, usize, MeasuredMemory)> {
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let bytes = memory.title.len() + memory.content.len();
-        let measured = off_thread(move || {
-            let mut memory = memory;
-            memory.check()?;
-            if memory.birth.session_id.is_some() && Trust::of(memory.origin) > Trust::Foreign {
-                let foreign = store.snapshot()?.copied_from(&scope, &memory)?;
-                memory.origin = foreign.unwrap_or(memory.origin);
-            }
-            let sources = match memory.sources[..] {
-                [] => Vec::new(),
-                _ => store.snapshot()?.sources_of(&scope, &memory)?,
-            };
-            MeasuredMemory::of(memory, sources, (Finder::Hand, "caller"))
-        })
-        .await?;
-        Ok((scope, bytes, measured))
+        let saving = saving::save(&self.store, Owner::Known(self.scope), memory);
+        Ok(in_span("save", (self.scope.user_id, None), saving).await?.1)
     }
 
     /// Returns the memory with this id, whatever its status.
@@ -214,7 +185,7 @@ impl Memories {
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
     /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory says the
-    /// same or has the slot; the memory's trust or volatility does not allow the frequency).
+    /// same, also in quarantine, or has the slot; the memory's trust or volatility does not allow the frequency).
     pub async fn edit(&self, id: MemoryId, edit: Edit) -> Result<Memory> {
         edit.check()?;
         let edit = Edit { origin: edit.origin.or(Some(self.by)), ..edit };
@@ -242,7 +213,8 @@ impl Memories {
     /// same as the old; `Conflict` if the old memory no longer holds, if a third memory has the slot, or if a tool or a
     /// document contradicts a memory that is trusted more.
     pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
-        let (scope, bytes, memory) = self.measured(memory).await?;
+        let (scope, (bytes, memory)) =
+            (self.scope, saving::measured(&self.store, Owner::Known(self.scope), memory).await?);
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
@@ -555,7 +527,7 @@ impl Memories {
     }
 
     /// Hides a source and everything that jobs derived from it, and from that in turn, as one operation. Quarantined
-    /// memories are in no recall and by default in no list, and [`save`](Self::save) refuses them. What somebody saved
+    /// memories are in no recall and by default in no list, and nothing else can be made to say the same. What somebody saved
     /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
     /// settles no further than those. Of a [session](QuarantineSource::Session), what was saved in it and is trusted
     /// less than the user is hidden too. A memory that a hidden one had superseded is as it was before, or archived if
@@ -587,7 +559,8 @@ impl Memories {
     /// [user](Self::by).
     pub async fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
         let by = self.by;
-        let (scope, bytes, memory) = self.measured(into).await?;
+        let (scope, (bytes, memory)) =
+            (self.scope, saving::measured(&self.store, Owner::Known(self.scope), into).await?);
         self.store.write_sized(bytes, move |tx| tx.merge_memories(&scope, &memories, memory, by)).await
     }
 

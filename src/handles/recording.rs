@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    handles::{off_thread, open::Open},
+    handles::{off_thread, open::Open, owner::Owner},
     model::{
         ids::{SessionId, UserId},
         metadata,
@@ -26,13 +26,6 @@ pub(super) struct Place {
     session: WantedSession,
 }
 
-enum Owner {
-    /// A user whom a handle has found.
-    Known(Scope),
-    /// A user who is added with the turn if new.
-    Wanted(UserKey),
-}
-
 impl Place {
     /// In the session with this id, or in its successor.
     pub(super) fn session(scope: Scope, id: SessionId) -> Self {
@@ -46,10 +39,7 @@ impl Place {
 
     /// In a session of a user who may be new, as [`wanted`] finds it. Errors: `InvalidInput` for an impossible name or key.
     pub(super) fn named(user: UserKey, session: Option<&str>) -> Result<Self> {
-        if let UserKey::Name(name) = &user {
-            check_name("user's name", Some(name))?;
-        }
-        Ok(Self { owner: Owner::Wanted(user), session: wanted(session)? })
+        Ok(Self { owner: Owner::named(user)?, session: wanted(session)? })
     }
 }
 
@@ -58,15 +48,6 @@ impl Place {
 fn wanted(session: Option<&str>) -> Result<WantedSession> {
     check_name("session's key", session)?;
     Ok(session.map_or(WantedSession::Unnamed, |key| WantedSession::Named(key.to_owned())))
-}
-
-impl Owner {
-    fn find_or_add(self, tx: &mut WriteTx<'_>) -> Result<Scope> {
-        match self {
-            Self::Known(scope) => Ok(scope),
-            Self::Wanted(user) => tx.add_user(&user),
-        }
-    }
 }
 
 /// Records a turn in one transaction.
@@ -103,8 +84,8 @@ async fn write(
 }
 
 /// The ids of a recorded turn, for its span.
-pub(super) fn ids((scope, recorded): &(Scope, Recorded)) -> (UserId, SessionId) {
-    (scope.user_id, recorded.session_id)
+pub(super) fn ids((scope, recorded): &(Scope, Recorded)) -> (UserId, Option<SessionId>) {
+    (scope.user_id, Some(recorded.session_id))
 }
 
 /// Measures a turn, and also returns its size in bytes. Fails if the turn breaks a bound. The result is boxed, because it is

@@ -10,12 +10,15 @@ use crate::{
     handles::{
         User, drive, hop, off_thread,
         open::Open,
+        owner::Owner,
         recording::{self, Place},
+        saving,
     },
     jobs::{self, JobsReport, RunJobs},
     model::{
         ids::UserId,
         job::JobInfo,
+        memory::{new::NewMemory, saved::Saved},
         page::checked_limit,
         turn::{NewTurn, Recorded},
         user::UserInfo,
@@ -143,6 +146,16 @@ impl Thermocline {
         let work = recording::message(&self.store, Place::named(user.into(), session)?, turn);
         let (scope, recorded) = in_span_found("record_message", None, work, recording::ids).await?;
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
+    }
+
+    /// Saves a memory as [`Memories::save`](crate::Memories::save) does. The user is added if new, in the same transaction: a
+    /// memory that is refused adds nobody.
+    ///
+    /// Errors: those of [`Memories::save`](crate::Memories::save), and those about the user of [`record`](Self::record).
+    pub async fn save_memory(&self, user: impl Into<UserKey>, memory: NewMemory) -> Result<(User, Saved)> {
+        let work = saving::save(&self.store, Owner::named(user.into())?, memory);
+        let (scope, saved) = in_span_found("save", None, work, saving::ids).await?;
+        Ok((User::new(Arc::clone(&self.store), scope), saved))
     }
 
     async fn find_user_with(&self, key: UserKey) -> Result<Option<User>> {

@@ -143,9 +143,9 @@ impl Vault {
     }
 
     /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left
-    /// as it is and reported; what a person wrote into another page is set aside. If the [layout](Layout) is another
-    /// than the cognitive one, the first export makes the folder a vault. All files of such a layout are generated, and
-    /// what a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes no vault.
+    /// as it is and reported, or set aside if the memory now has another file or none; what a person wrote into another
+    /// page is set aside. If the [layout](Layout) is another than the cognitive one, the first export makes the folder a
+    /// vault. All files of such a layout are generated, and what a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes no vault.
     ///
     /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's, or has another layout;
     /// `InvalidInput` if its marker cannot be read, or if it has more than 200,000 files; `Busy` while another process

@@ -56,7 +56,8 @@ impl Anchor {
 }
 
 /// The result of setting an anchor by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnchorStated {
     /// The anchor's id.

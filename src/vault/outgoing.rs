@@ -189,7 +189,13 @@ fn plan<'w>(
                     plan.write.push((path, file));
                 }
             }
-            FileAction::Edited => report.refused.push(edited(path, "it was edited: sync reads the edit")),
+            FileAction::Edited => {
+                report.refused.push(RefusedFile {
+                    path: path.clone(),
+                    line: None,
+                    why: "it was edited: sync reads the edit".to_owned(),
+                });
+            }
         }
     }
     for (path, written) in state.files().iter().filter(|(path, _)| !wanted.contains_key(*path)) {
@@ -199,23 +205,12 @@ fn plan<'w>(
         let is_there = there.files.contains_key(path) && !there.beside.contains(path);
         if is_there && there.is_as_written(path, written) {
             plan.remove.push(path.clone());
-        } else if is_there && is_of_memory(path) {
-            // It stays in the state, so that a sync sees the edit.
-            let why = "it was edited, and its memory is now in another file or in none: sync reads the edit, \
-                       or says why not";
-            report.refused.push(edited(path, why));
-            continue;
         } else if is_there && !set_beside(&mut plan, report, path) {
             continue;
         }
         plan.forget.push(path.clone());
     }
     plan
-}
-
-/// The report of a memory's file that a person edited, and whose edit was not taken in.
-fn edited(path: &str, why: &str) -> RefusedFile {
-    RefusedFile { path: path.to_owned(), line: None, why: why.to_owned() }
 }
 
 fn written(file: &WantedFile) -> WrittenFile {

@@ -7,12 +7,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use thermocline::{
-    Anchor, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision, Diagnosis, Due,
-    Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, Health, HotTier, JobInfo, JobsReport,
-    Memory, MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged, Neighbour, Origin,
-    PastTurn, Profile, Quarantined, Recall, Receipt, ReceiptWithTexts, Recorded, Reflected, ReplacedTurn,
-    Review, ReviewFilter, Saved, SessionInfo, SessionState, Shares, Stats, Summary, Tended, TermCount,
-    Transferred, Transition, Turn, Undone, UserInfo, WarmTier, Weights,
+    Anchor, AnchorStated, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision,
+    Diagnosis, Due, Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, Health, HotTier,
+    JobInfo, JobsReport, Memory, MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged,
+    Neighbour, Origin, PastTurn, Profile, Quarantined, Recall, Receipt, ReceiptWithTexts, Recorded,
+    Reflected, ReplacedTurn, Review, ReviewFilter, Saved, SessionInfo, SessionState, Shares, Stats, Summary,
+    Tended, TermCount, Transferred, Transition, Turn, Undone, UserInfo, WarmTier, Weights,
 };
 
 const HANDLES: [&str; 6] = [
@@ -60,6 +60,7 @@ fn short_name<T>() -> &'static str {
 fn returned() -> Vec<(&'static str, Schema)> {
     vec![
         written::<Anchor>(),
+        written::<AnchorStated>(),
         written::<Change>(),
         written::<ChatMessage>(),
         written::<Context>(),

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use thermocline::{
-    Config, ErrorKind, SessionId, UserId,
+    Config, ErrorKind, SessionId, UserId, UserKey,
     blocking::{Session, Thermocline, User},
 };
 
@@ -100,11 +100,18 @@ pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure>
 
 /// Returns the user, after adding them if they are new.
 pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
-    Ok(match (known_user(memory, &arg.user)?, arg.user.parse::<UserId>()) {
-        (Some(user), _) => user,
-        (None, Ok(id)) => memory.user_by_id(id)?,
-        (None, Err(_)) => memory.user(&arg.user)?,
+    Ok(match key(memory, arg)? {
+        UserKey::Id(id) => memory.user_by_id(id)?,
+        UserKey::Name(name) => memory.user(&name)?,
     })
+}
+
+/// Returns the id of the user if they exist, or if the text is the id of a user; otherwise the name of a new user.
+pub(crate) fn key(memory: &Thermocline, arg: &UserArg) -> Result<UserKey, Failure> {
+    let known = known_user(memory, &arg.user)?.map(|user| Ok(user.id()));
+    Ok(known
+        .unwrap_or_else(|| arg.user.parse())
+        .map_or_else(|_| UserKey::from(arg.user.as_str()), UserKey::from))
 }
 
 /// Looks a user up by id if the text is the id of a user, and otherwise by name: a backend may name its users by UUIDs.

@@ -1,7 +1,7 @@
 //! Quarantine: a source is hidden with what was derived from it, and restored exactly.
 
 use thermocline::{
-    ChangeOp, ErrorKind, Frequency, LearningSource, MemoryFilter, MemoryId, MemoryKind, MemoryStatus,
+    ChangeOp, Edit, ErrorKind, Frequency, LearningSource, MemoryFilter, MemoryId, MemoryKind, MemoryStatus,
     NewMemory, NewTurn, Origin, QuarantineSource, RecallOptions, SaveOutcome, Trust, TurnId,
 };
 
@@ -81,7 +81,9 @@ fn what_is_in_quarantine_takes_no_place_and_nothing_is_merged_into_it() {
     let again = || fix("Run it as root").origin(Origin::User);
     let superseding = known.memories.supersede(a, again()).unwrap_err();
     let merging = known.memories.merge(vec![a, b], again()).unwrap_err();
-    for refused in [superseding, merging] {
+    let same = Edit::default().title("Run it as root").content("Run it as root is how it is mended.");
+    let editing = known.memories.edit(b, same).unwrap_err();
+    for refused in [superseding, merging, editing] {
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
         assert!(refused.to_string().contains(&evil.to_string()), "{refused}");
     }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use chrono::TimeDelta;
-use thermocline::{EdgeType, Edit, ErrorKind, MemoryId, MemoryKind, MemoryStatus, VaultOptions};
+use thermocline::{EdgeType, ErrorKind, MemoryId, MemoryKind, MemoryStatus, VaultOptions};
 
 use crate::{
     memories::{fix, saying},
@@ -161,26 +161,6 @@ fn an_export_overwrites_no_edit() {
     assert_eq!((report.refused.len(), report.refused[0].path.as_str()), (1, path.as_str()));
     assert!(kept.text(&path).contains("Edited is"));
     assert_eq!(kept.known.get(id).content, "Said there.");
-}
-
-#[test]
-fn an_export_leaves_an_edited_file_where_it_is_also_if_its_memory_is_shown_elsewhere_or_nowhere() {
-    let kept = Kept::new();
-    let [renamed, forgotten] = ["Keepalive", "Other"].map(|title| kept.known.save(fix(title)).id);
-    kept.sync();
-    let paths = [renamed, forgotten].map(|id| kept.replace(id, "is how it is mended", "was typed"));
-    kept.known.memories.edit(renamed, Edit::default().title("A probe")).unwrap();
-    kept.known.memories.forget(forgotten).unwrap();
-    let report = kept.vault(VaultOptions::default()).export().unwrap();
-    let named: Vec<&String> = report.refused.iter().map(|file| &file.path).collect();
-    assert_eq!((named, report.conflicts.len()), (paths.iter().collect(), 0), "{report:?}");
-    assert!(paths.iter().all(|path| kept.text(path).contains("was typed")));
-    let report = kept.sync();
-    assert_eq!((&report.edited[..], &report.removed[..]), (&paths[..1], &paths[..1]), "{report:?}");
-    assert_eq!(report.refused.len(), 1, "what is forgotten is named: {report:?}");
-    let merged = kept.known.get(renamed);
-    assert_eq!((merged.title.as_str(), merged.content.as_str()), ("A probe", "Keepalive was typed."));
-    assert!(kept.text(&kept.path(renamed)).contains("Keepalive was typed."));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Files of a vault whose form differs but not their content (line ends, a byte order mark, the case of the name), and files
-//! of the maximum size.
+//! Files that say the same in another form, and files of the maximum size.
 
 use std::fs;
 
@@ -143,6 +142,7 @@ fn the_page_of_who_the_user_is_shows_only_what_holds() {
     let kept = Kept::new();
     let alex = kept.known.file.user("alex").unwrap();
     alex.set_anchor("user", Attribute::Home, "Porto").unwrap();
+    kept.known.fixture.clock.advance(TimeDelta::seconds(1));
     alex.set_anchor("user", Attribute::Home, "Lisbon").unwrap();
     let taken_back = alex.set_anchor("user", Attribute::Likes, "tea").unwrap();
     alex.retract_anchor(taken_back).unwrap();

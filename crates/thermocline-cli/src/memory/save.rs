@@ -22,11 +22,16 @@ pub(crate) fn run(db: &Db, args: &SaveArgs, out: &Output) -> Result<(), Failure>
     let origin = args.content.origin.or_who_sits_there(out);
     let text = content::title_and_content(&args.content)?;
     let kind = content::kind_of(&args.content, MemoryKind::General);
-    content::described(&args.content, (kind, origin), text.clone()).check()?;
+    let described = content::described(&args.content, (kind, origin), text.clone());
+    described.check()?;
     let file = find::made(db, find::verb_config())?;
-    let user = find::user_or_new(&file, &args.user)?;
-    let new = content::new(&user, &args.content, (kind, origin), text)?;
-    let saved = user.memories().by(origin).save(new)?;
+    // Only a user who exists has sessions and turns to name.
+    let saved = if args.content.session.is_some() || !args.content.source.is_empty() {
+        let user = find::user(&file, &args.user)?;
+        user.memories().save(content::new(&user, &args.content, (kind, origin), text)?)?
+    } else {
+        file.save_memory(find::key(&file, &args.user)?, described)?.1
+    };
     out.answer(&saved, saved_as)
 }
 

@@ -24,11 +24,11 @@ pub(crate) enum MemoryVerb {
     /// Save something that is known: a title, a text, a kind.
     ///
     /// The same text is saved only once. If it is already known, the existing memory gets the tags of both and the fields it
-    /// lacked; other differing fields are reported. If it was archived or forgotten, it becomes active again. If a less
-    /// trusted memory was saved before, it becomes the words of the more trusted source. A memory saved into a slot replaces
-    /// the slot's current memory, if it is trusted at least as much (the user's words yield only to the user's); otherwise
-    /// it waits, archived, for a person's decision. The user's words (--origin user) are trusted more than the assistant's,
-    /// and the assistant's more than a tool's or a document's.
+    /// lacked; other differing fields are reported. If it was archived or forgotten, it becomes active again, unless a
+    /// person rejected it within 30 days. If a less trusted memory was saved before, it becomes the words of the more
+    /// trusted source. A memory saved into a slot replaces the slot's current memory, if it is trusted at least as much
+    /// (the user's words yield only to the user's); otherwise it waits, archived, for a person's decision. The user's
+    /// words (--origin user) are trusted more than the assistant's, and the assistant's more than a tool's or a document's.
     ///
     /// With --batch, each line of the file is {"title":"...","content":"...","kind":"fix","tags":["redis"]}, optionally with
     /// summary, entities, steps, importance, confidence, reliability, frequency, information_type, volatility,
@@ -277,11 +277,11 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
-    /// Hide a source and what jobs derived from it: a turn, a session, a memory, a call, or all words of an origin.
+    /// Hide the memories of a source, and what jobs derived from them: a turn, a session, a memory, a call, or an origin.
     ///
     /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
-    /// like a document's words from then on. What a hidden memory had replaced is as it was before. memory lift reverts
-    /// this.
+    /// like a document's words from then on. What a hidden memory had replaced is as it was before. Turns are still
+    /// recalled. memory lift reverts this.
     #[command(after_help = "Examples:\n  \
         thermocline memory quarantine --user alex --turn s1/3 --why \"a page that gave orders\"\n  \
         thermocline memory quarantine --user alex --of document --why audit")]

@@ -1,4 +1,5 @@
-//! The log line of a request. It is written once the response is sent, because the client need not wait for it.
+//! The log line of a request. It is written once the response is sent, or the first part of a streamed one, because the
+//! client need not wait for the line.
 
 use std::cell::Cell;
 
@@ -23,7 +24,7 @@ pub(super) struct LogLine {
     /// The route's template and never the path, because paths contain users' names. `None` if there is no such route.
     route: Option<MatchedPath>,
     begun: Instant,
-    /// `None` if the client hung up before there was a response.
+    /// `None` if there was no response, because the client hung up or the server ended.
     answered: Option<Answered>,
 }
 
@@ -45,11 +46,15 @@ impl LogLine {
     pub(super) fn answer(mut self, response: &Response) {
         self.answered = Some(Answered {
             status: response.status().as_u16(),
-            micros: u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+            micros: self.micros(),
             bytes: response.body().size_hint().exact(),
         });
         // Without a connection, as in tests of the router alone, the line is dropped, and so written, at once.
         let _ = UNWRITTEN.try_with(|unwritten| unwritten.set(Some(self)));
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 }
 
@@ -58,7 +63,7 @@ impl Drop for LogLine {
         let _entered = self.span.enter();
         let (method, route) = (&self.method, self.route.as_ref().map_or("unknown", MatchedPath::as_str));
         let Some(Answered { status, micros, bytes }) = &self.answered else {
-            tracing::info!(surface = "http", %method, route, "the client hung up");
+            tracing::info!(surface = "http", %method, route, micros = self.micros(), "not answered");
             return;
         };
         tracing::info!(surface = "http", %method, route, status, micros, bytes, "answered");
@@ -122,7 +127,7 @@ mod tests {
             sent();
             assert!(log.has("status=200") && log.has("bytes=2"));
             drop(line());
-            assert!(log.has("hung up"));
+            assert!(log.has("not answered"));
             line().answer(&Response::builder().status(404).body(Body::empty()).unwrap());
         })
         .await;

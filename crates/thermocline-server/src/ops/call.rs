@@ -7,7 +7,8 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, MemoryId, NewTurn, Origin, Recorded, SessionId, Trust, Turn, TurnId, UserId, UserKey,
+    ErrorKind, MemoryId, NewMemory, NewTurn, Origin, Recorded, Saved, SessionId, Trust, Turn, TurnId, UserId,
+    UserKey,
     blocking::{Memories, Session, Thermocline, User},
 };
 
@@ -122,6 +123,11 @@ impl Call {
         self.noted(self.memory().record_message(self.user_key()?, session, turn))
     }
 
+    /// Saves a memory. A user who is new is added with it, so a memory that is refused adds nobody.
+    pub fn save(&self, memory: NewMemory) -> Result<Saved> {
+        self.noted(self.memory().save_memory(self.user_key()?, memory))
+    }
+
     /// Returns the session if it is named by its id, which only a user who exists can have.
     fn named_by_id(&self, session: Option<&str>) -> Result<Option<Session>> {
         let named = session.filter(|session| session.starts_with(ID));
@@ -139,13 +145,13 @@ impl Call {
         Ok(id_of::<UserId>(name)?.map_or_else(|| UserKey::from(name), UserKey::from))
     }
 
-    fn noted(&self, recorded: thermocline::Result<(User, Recorded)>) -> Result<Recorded> {
-        let (user, recorded) = recorded.inspect_err(|_| self.note_user())?;
+    fn noted<T>(&self, kept: thermocline::Result<(User, T)>) -> Result<T> {
+        let (user, kept) = kept.inspect_err(|_| self.note_user())?;
         self.note(&user);
-        Ok(recorded)
+        Ok(kept)
     }
 
-    /// Looks up the user of a turn that is refused, for the logs.
+    /// Looks up the user of a call that is refused, for the logs.
     pub fn note_user(&self) {
         let _ = self.find_user();
     }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Map;
-use thermocline::{Erased, HotTier, SessionId, SessionInfo, SessionState, WarmTier};
+use thermocline::{Erased, ErrorKind, HotTier, SessionId, SessionInfo, SessionState, WarmTier};
 
 use crate::ops::{
     Operation, OperationOutcome, Result, Row,
@@ -349,7 +349,11 @@ impl Operation for SessionErase {
         let parts = call::session_parts(&call.user()?, &request.session)?;
         let mut erased = Erased::default();
         for part in parts {
-            erased = erased.and(part.erase()?);
+            match part.erase() {
+                // Another call has erased it meanwhile.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                part => erased = erased.and(part?),
+            }
         }
         Ok(erased)
     }

@@ -72,6 +72,10 @@ async fn what_is_refused_about_somebody_new_adds_nobody() {
         ("anchor_set", json!({ "subject": "", "attribute": "name", "value": "Alex" })),
         ("memory_save", json!({ "title": "", "content": "Keepalive fixes them." })),
         ("memory_save", json!({ "title": long, "content": "Keepalive fixes them." })),
+        (
+            "memory_save",
+            json!({ "title": "Redis", "content": "Keepalive.", "said_at": "2999-01-01T00:00:00Z" }),
+        ),
         ("memory_save", json!({ "title": "Redis", "content": "Keepalive.", "session": "s1" })),
         (
             "memory_save",

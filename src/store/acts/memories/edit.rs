@@ -78,7 +78,11 @@ impl WriteTx<'_> {
         if after.row.frequency != before.row.frequency {
             after.row.frequency_since = operation.now;
         }
-        let says_otherwise = before.row.text().content_hash() != after.row.text().content_hash();
+        let hash = after.row.text().content_hash();
+        let says_otherwise = before.row.text().content_hash() != hash;
+        if says_otherwise {
+            operation.check_is_not_hidden(after.row.project.as_deref(), hash)?;
+        }
         let reason = if says_otherwise { ANOTHER_TEXT } else { "" };
         let changed = operation.change(&before, after, Note { reason, ..note(&before, edit) })?;
         if says_otherwise && Trust::of(editor) >= Trust::User {

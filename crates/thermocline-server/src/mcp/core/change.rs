@@ -113,7 +113,9 @@ pub(super) fn forget(table: &'static [Row]) -> McpTool {
                 (true, true) => ("memory_show", "memory", of_memory),
                 (true, false) => ("memory_forget", "memory", of_forgetting),
                 (false, true) => ("anchor_show", "anchor", of_fact),
-                (false, false) => ("anchor_retract", "anchor", |_, _| "Taken back; it can be saved again:"),
+                (false, false) => {
+                    ("anchor_retract", "anchor", |_, _| "This is taken back; it can be saved again:")
+                }
             };
             Ok(CallStep { lead, ..step(row, arguments, &[("id", field)]) })
         },

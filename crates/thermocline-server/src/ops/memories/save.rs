@@ -41,8 +41,7 @@ impl Operation for MemorySave {
 
     fn run(call: Call, request: Content) -> Result<Saved> {
         let new = request.into_new(&call, MemoryKind::General)?;
-        new.check()?;
-        Ok(call.user_or_new()?.memories().by(call.caller.origin).save(new)?)
+        call.save(new)
     }
 
     fn outcome(saved: &Saved) -> OperationOutcome {
