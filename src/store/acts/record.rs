@@ -139,9 +139,12 @@ impl WriteTx<'_> {
         (id, replacing): (TurnId, Option<TurnId>),
     ) -> Result<RecordingSession> {
         let asked = match session {
-            WantedSession::Id(id) => *id,
-            WantedSession::Named(key) => self.open_session(scope, key)?.info.id,
-            WantedSession::Unnamed => self.resume_session(scope)?.info.id,
+            WantedSession::Id(id) => sessions::existing(self.sql, scope, *id)?,
+            WantedSession::Named(key) => match sessions::by_caller_id(self.sql, scope, key)? {
+                Some(session) => session,
+                None => sessions::insert(self.sql, scope, (Some(key), 1), None, self.now())?,
+            },
+            WantedSession::Unnamed => self.resume_session(scope)?,
         };
         let (mut session, continues) = self.session_to_write(scope, asked, self.now())?;
         if let Some(replaced) = replacing {
@@ -279,11 +282,10 @@ impl WriteTx<'_> {
     pub(super) fn session_to_write(
         &mut self,
         scope: &Scope,
-        asked: SessionId,
+        asked: SessionRow,
         now: DateTime<Utc>,
     ) -> Result<(SessionRow, Option<SessionId>)> {
-        let session = sessions::existing(self.sql, scope, asked)?;
-        let mut session = sessions::latest(self.sql, scope, session)?;
+        let mut session = sessions::latest(self.sql, scope, asked)?;
         lifecycle::check_can_go_on(&session.info)?;
         if lifecycle::is_silent(&session.info, self.config, now) {
             self.end(scope, &session, EndReason::Silence, None)?;

@@ -57,16 +57,14 @@ pub(crate) fn set_rules(sql: &dyn Sql, scope: &Scope, rules: RuleVersions) -> Re
 
 /// The user. `None` if this file has no such user.
 pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
-    let user_id = match key {
-        UserKey::Id(id) => *id,
-        UserKey::Name(name) => match id_of(sql, name)? {
-            Some(id) => id,
-            None => return Ok(None),
-        },
-    };
-    sql.one("SELECT user_no FROM user_scopes WHERE user_id = ?1", values![user_id], |row| {
-        Ok(Scope { user_id, user_no: row.get(0)? })
-    })
+    match key {
+        UserKey::Id(user_id) => {
+            sql.one("SELECT user_no FROM user_scopes WHERE user_id = ?1", values![*user_id], |row| {
+                Ok(Scope { user_id: *user_id, user_no: row.get(0)? })
+            })
+        }
+        UserKey::Name(name) => by_name(sql, name),
+    }
 }
 
 /// The user, added to this file if missing. Nothing is inserted into a backend's own `users` table. Errors: that table has
@@ -215,20 +213,25 @@ pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) ->
     )
 }
 
-fn id_of(sql: &dyn Sql, name: &str) -> Result<Option<UserId>> {
+fn by_name(sql: &dyn Sql, name: &str) -> Result<Option<Scope>> {
     if is_backends(sql, USERS)? {
         return Err(Error::new(
             ErrorKind::Unsupported,
             "this file's users table is the backend's own; name the user by id",
         ));
     }
-    sql.one("SELECT id, name, created_at, row_check FROM users WHERE name = ?1", values![name], |row| {
-        // A damaged index of names may lead to another user's row.
-        if !row_check::holds(row, 3)? {
-            return Err(row_check::damaged("the row of this user, or what leads to it,"));
-        }
-        row.get(0)
-    })
+    sql.one(
+        "SELECT users.id, users.name, users.created_at, users.row_check, user_scopes.user_no
+         FROM users JOIN user_scopes ON user_scopes.user_id = users.id WHERE users.name = ?1",
+        values![name],
+        |row| {
+            // A damaged index of names may lead to another user's row.
+            if !row_check::holds(row, 3)? {
+                return Err(row_check::damaged("the row of this user, or what leads to it,"));
+            }
+            Ok(Scope { user_id: row.get(0)?, user_no: row.get(4)? })
+        },
+    )
 }
 
 /// The settings that say whether a table existed before us.

@@ -65,6 +65,7 @@ impl WriteTx<'_> {
     ) -> Result<SessionId> {
         self.lock(scope)?;
         let now = self.now();
+        let session = sessions::existing(self.sql, scope, session)?;
         let (session, _) = self.session_to_write(scope, session, now)?;
         let (sql, session_no, id) = (self.sql, session.session_no, session.info.id);
         if jobs::is_erasing(sql, scope, Some(id))? {
