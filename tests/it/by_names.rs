@@ -1,9 +1,12 @@
-//! Recording by the names of a user and a session: one transaction adds what is new, or nothing.
+//! Recording, saving and recalling by the name of a user: one transaction adds what is new, or nothing.
 
 use chrono::TimeDelta;
-use thermocline::{ErrorKind, NewTurn, RecordOutcome, Reply, TurnId, UserId, blocking::Thermocline};
+use thermocline::{
+    ErrorKind, MemoryKind, NewMemory, NewTurn, RecallOptions, RecordOutcome, Reply, SaveOutcome, SessionId,
+    TurnId, UserId, blocking::Thermocline,
+};
 
-use crate::support::{Fixture, turn};
+use crate::support::{Fixture, at, turn};
 
 fn sessions(memory: &Thermocline, user: &str) -> usize {
     memory.find_user(user).unwrap().expect("the user exists").sessions(None, 1_000).unwrap().len()
@@ -56,6 +59,48 @@ fn an_id_finds_or_adds_a_user_as_a_name_does() {
     let (user, first) = memory.record(id, Some("chat"), turn(1)).unwrap();
     assert_eq!((user.id(), first.turn_number), (id, 1));
     assert_eq!(memory.record(id, Some("chat"), turn(2)).unwrap().1.session_id, first.session_id);
+}
+
+#[test]
+fn a_memory_is_saved_with_its_user_or_not_at_all() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let fix = || NewMemory::new(MemoryKind::Fix, "Redis timeouts", "Keepalive fixes them.");
+    let nothing = TurnId::from_uuid(uuid::Uuid::from_u128(7));
+    let session = SessionId::from_uuid(uuid::Uuid::from_u128(7));
+    let late = at("2027-03-01T12:00:00Z");
+    for (refused, kind) in [
+        (fix().source(nothing, ""), ErrorKind::NotFound),
+        (fix().session(session), ErrorKind::NotFound),
+        (fix().said_at(late), ErrorKind::InvalidInput),
+        (fix().importance(2.0), ErrorKind::InvalidInput),
+    ] {
+        assert_eq!(memory.save_memory("alex", refused).unwrap_err().kind(), kind);
+    }
+    assert!(memory.find_user("alex").unwrap().is_none());
+    let (alex, saved) = memory.save_memory("alex", fix()).unwrap();
+    assert_eq!(alex.memories().get(saved.memory.id).unwrap().title, "Redis timeouts");
+    assert_eq!(memory.save_memory(alex.id(), fix()).unwrap().1.outcome, SaveOutcome::Known);
+}
+
+#[test]
+fn a_recall_by_name_finds_what_the_handle_finds_and_adds_nobody() {
+    let fixture = Fixture::new();
+    let memory = fixture.open();
+    let recall = |user: &str| memory.recall(user, "sailing", RecallOptions::default()).unwrap();
+    assert!(recall("alex").is_none());
+    assert!(memory.find_user("alex").unwrap().is_none());
+    let said = NewTurn::new("I like sailing on the Baltic.", "Where do you sail?");
+    let (alex, recorded) = memory.record("alex", Some("chat"), said).unwrap();
+    for _ in 0..2 {
+        let (found, by_name) = recall("alex").expect("alex exists");
+        let by_handle = alex.recall("sailing", RecallOptions::default()).unwrap();
+        assert_eq!((found.id(), &by_name.items), (alex.id(), &by_handle.items));
+        assert_eq!(alex.receipt(by_name.receipt).unwrap().items[0].owner_id, *recorded.turn_id.as_uuid());
+    }
+    assert!(recall("blake").is_none(), "nobody else's");
+    let none = RecallOptions::default().k(0);
+    assert_eq!(memory.recall("blake", "sailing", none).unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
 #[test]
