@@ -75,10 +75,10 @@ pub(crate) async fn in_span_found<T>(
     operation: &'static str,
     user: Option<UserId>,
     work: impl Future<Output = Result<T>>,
-    found: impl FnOnce(&T) -> Option<(UserId, Option<SessionId>)>,
+    found: impl FnOnce(&T) -> (UserId, Option<SessionId>),
 ) -> Result<T> {
     #[cfg(feature = "tracing")]
-    let work = traced::operation(operation, user, None, work, found);
+    let work = traced::operation(operation, user, None, work, |done| Some(found(done)));
     work.await
 }
 

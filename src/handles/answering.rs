@@ -12,14 +12,12 @@ use crate::{
         answer::{self, Gathered},
         context::{self, Context},
         context_options::ContextOptions,
-        embedders,
         message::Message,
         plans::PlanBackground,
-        recall_options::RecallOptions,
         recalled::Recall,
         rerank::{self, RerankMode, RerankTarget},
     },
-    store::scope::{Scope, UserKey},
+    store::scope::Scope,
 };
 
 /// Asks the planner what the recall for a message needs, if it should be asked. The session is `None` if it has not
@@ -55,46 +53,6 @@ pub(super) async fn recall(
         recall
     };
     answered(open, scope, message, gather, finish).await
-}
-
-/// Recalls like [`recall`], for the user with this name or id. `None` if there is no such user.
-pub(super) async fn recall_by_key(
-    open: &Arc<Open>,
-    user: UserKey,
-    message: Arc<Message>,
-    k: Option<usize>,
-) -> Result<Option<(Scope, Recall)>> {
-    let own = Arc::clone(open);
-    if open.config().reranker.is_some() {
-        let found = off_thread(move || own.snapshot()?.user(&user)).await?;
-        let Some(scope) = found else { return Ok(None) };
-        return Ok(Some((scope, recall(open, scope, message, k).await?)));
-    }
-    off_thread(move || {
-        let found = answer::gather_by_key(&own, &own.indexes, &user, &message, k)?;
-        Ok(found.map(|(scope, found)| {
-            let (recall, receipt) = found.answer(&message);
-            own.keep_receipt(scope, receipt);
-            (scope, recall)
-        }))
-    })
-    .await
-}
-
-/// Returns the message of a recall, with the vectors of the configured embedders.
-pub(super) async fn recalling(open: &Open, query: &str, options: &RecallOptions) -> Result<Arc<Message>> {
-    let RecallOptions { now, profile, filter, .. } = options.clone();
-    let message = Message::new(open.config(), query.to_owned(), now, profile, filter)?;
-    Ok(embedded(open, message.recalling(options.recall_of())?).await)
-}
-
-/// Adds the vectors of the configured embedders to a message that belongs to no session.
-pub(super) async fn embedded(open: &Open, mut message: Message) -> Arc<Message> {
-    let config = open.config();
-    if !config.embedders.is_empty() {
-        embedders::ask(config, open.cooldowns(), &mut message, None).await;
-    }
-    Arc::new(message)
 }
 
 /// Builds the context for a message, and also returns the session that the message belongs to now. A receipt is written

@@ -129,17 +129,6 @@ impl Thermocline {
         Ok((self.user_handle(inner), recorded))
     }
 
-    /// See [`Thermocline::recall`](crate::Thermocline::recall).
-    pub fn recall(
-        &self,
-        user: impl Into<UserKey>,
-        query: &str,
-        options: RecallOptions,
-    ) -> Result<Option<(User, Recall)>> {
-        let found = self.runtime.block_on(self.inner.recall(user, query, options))?;
-        Ok(found.map(|(inner, recall)| (self.user_handle(inner), recall)))
-    }
-
     /// See [`Thermocline::save_memory`](crate::Thermocline::save_memory).
     pub fn save_memory(&self, user: impl Into<UserKey>, memory: NewMemory) -> Result<(User, Saved)> {
         let (inner, saved) = self.runtime.block_on(self.inner.save_memory(user, memory))?;

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::in_span_found,
     handles::{
-        User, answering, drive, hop, off_thread,
+        User, drive, hop, off_thread,
         open::Open,
         owner::Owner,
         recording::{self, Place},
@@ -23,7 +23,6 @@ use crate::{
         turn::{NewTurn, Recorded},
         user::UserInfo,
     },
-    recall::{recall_options::RecallOptions, recalled::Recall},
     store::{
         checks::{
             doctor::Diagnosis,
@@ -31,7 +30,7 @@ use crate::{
             stats::Stats,
         },
         rows::embedding::EmbeddingStatus,
-        scope::{Scope, UserKey},
+        scope::UserKey,
         transfer::{Transferred, import},
     },
     text::measure::check_name,
@@ -131,8 +130,7 @@ impl Thermocline {
         turn: NewTurn,
     ) -> Result<(User, Recorded)> {
         let work = recording::turn(&self.store, Place::named(user.into(), session)?, turn);
-        let (scope, recorded) =
-            in_span_found("record", None, work, |done| Some(recording::ids(done))).await?;
+        let (scope, recorded) = in_span_found("record", None, work, recording::ids).await?;
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 
@@ -146,8 +144,7 @@ impl Thermocline {
         turn: NewTurn,
     ) -> Result<(User, Recorded)> {
         let work = recording::message(&self.store, Place::named(user.into(), session)?, turn);
-        let (scope, recorded) =
-            in_span_found("record_message", None, work, |done| Some(recording::ids(done))).await?;
+        let (scope, recorded) = in_span_found("record_message", None, work, recording::ids).await?;
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 
@@ -157,27 +154,8 @@ impl Thermocline {
     /// Errors: those of [`Memories::save`](crate::Memories::save), and those about the user of [`record`](Self::record).
     pub async fn save_memory(&self, user: impl Into<UserKey>, memory: NewMemory) -> Result<(User, Saved)> {
         let work = saving::save(&self.store, Owner::named(user.into())?, memory);
-        let (scope, saved) = in_span_found("save", None, work, |done| Some(saving::ids(done))).await?;
+        let (scope, saved) = in_span_found("save", None, work, saving::ids).await?;
         Ok((User::new(Arc::clone(&self.store), scope), saved))
-    }
-
-    /// Recalls as [`User::recall`] does. `None` if there is no such user; adds nobody.
-    ///
-    /// Errors: those of [`User::recall`]; `Unsupported` for a name if the file's `users` table belongs to a backend.
-    pub async fn recall(
-        &self,
-        user: impl Into<UserKey>,
-        query: &str,
-        options: RecallOptions,
-    ) -> Result<Option<(User, Recall)>> {
-        let user = user.into();
-        let work = async {
-            let message = answering::recalling(&self.store, query, &options).await?;
-            answering::recall_by_key(&self.store, user, message, options.k).await
-        };
-        let ids = |found: &Option<(Scope, Recall)>| found.as_ref().map(|(scope, _)| (scope.user_id, None));
-        let found = in_span_found("recall", None, work, ids).await?;
-        Ok(found.map(|(scope, recall)| (User::new(Arc::clone(&self.store), scope), recall)))
     }
 
     async fn find_user_with(&self, key: UserKey) -> Result<Option<User>> {

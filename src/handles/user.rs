@@ -26,8 +26,8 @@ use crate::{
         user::UserInfo,
     },
     recall::{
-        context::Context, context_options::ContextOptions, message::Message, recall_options::RecallOptions,
-        recalled::Recall,
+        context::Context, context_options::ContextOptions, embedders, message::Message,
+        recall_options::RecallOptions, recalled::Recall,
     },
     store::{
         acts::{anchors::no_anchor, erased::Erased, lifecycle},
@@ -144,7 +144,7 @@ impl User {
     /// Errors: those of [`Session::record`]; `NotFound` once the user is erased, and while the session is being erased.
     pub async fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
         let work = recording::turn(&self.store, Place::of(self.scope, session)?, turn);
-        Ok(in_span_found("record", Some(self.id()), work, |done| Some(recording::ids(done))).await?.1)
+        Ok(in_span_found("record", Some(self.id()), work, recording::ids).await?.1)
     }
 
     /// Records a message whose reply is still to come, in a session as [`record`](Self::record) finds or starts it.
@@ -152,7 +152,7 @@ impl User {
     /// Errors: those of [`record`](Self::record) and [`Session::record_message`].
     pub async fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
         let work = recording::message(&self.store, Place::of(self.scope, session)?, turn);
-        Ok(in_span_found("record_message", Some(self.id()), work, |done| Some(recording::ids(done))).await?.1)
+        Ok(in_span_found("record_message", Some(self.id()), work, recording::ids).await?.1)
     }
 
     /// Ends the open sessions without a key, and starts a new one.
@@ -237,7 +237,16 @@ impl User {
     }
 
     async fn find(&self, query: &str, options: RecallOptions) -> Result<Recall> {
-        let message = answering::recalling(&self.store, query, &options).await?;
+        let of = options.recall_of();
+        let message = Message::new(
+            self.store.config(),
+            query.to_owned(),
+            options.now,
+            options.profile,
+            options.filter,
+        )?;
+        let message = message.recalling(of)?;
+        let message = self.embedded(message).await;
         answering::recall(&self.store, self.scope, message, options.k).await
     }
 
@@ -250,7 +259,7 @@ impl User {
     async fn build_context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         let mut message = Message::of_context(self.store.config(), message, &options)?;
         answering::plan(&self.store, (self.scope, None), &mut message, &options).await;
-        let message = answering::embedded(&self.store, message).await;
+        let message = self.embedded(message).await;
         let (context, _) = answering::context(&self.store, self.scope, None, message, options).await?;
         Ok(context)
     }
@@ -442,6 +451,15 @@ impl User {
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.recorded(&scope, &caller_id, hash)).await
+    }
+
+    /// Adds the vectors of the configured embedders to a message that belongs to no session.
+    async fn embedded(&self, mut message: Message) -> Arc<Message> {
+        let config = self.store.config();
+        if !config.embedders.is_empty() {
+            embedders::ask(config, self.store.cooldowns(), &mut message, None).await;
+        }
+        Arc::new(message)
     }
 
     fn handle(&self, id: SessionId) -> Session {

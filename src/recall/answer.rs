@@ -31,7 +31,7 @@ use crate::{
         Store,
         behind::NewReceipt,
         rows::memories::recalled::UnitMemory,
-        scope::{Scope, UserKey},
+        scope::Scope,
         snapshot::{Snapshot, SnapshotOriginals},
     },
     text::words::Word,
@@ -74,70 +74,29 @@ pub(crate) fn gather(
     (k, depth): (Option<usize>, usize),
 ) -> Result<RecallFindings> {
     let watch = Stopwatch::start();
-    let k = checked_k(k)?;
-    let question = question(message, k.max(depth));
-    let waiting = indexes.of(scope);
-    let index = waiting.wait();
-    let searched = read(store, &store.snapshot()?, index, scope, (message, &question))?;
-    Ok(RecallFindings { searched, k, took: watch.elapsed() })
-}
-
-/// Searches everything said by the user with this name or id, who is found in the snapshot that is searched, which is faster
-/// than one snapshot for each. `None` if there is no such user.
-pub(crate) fn gather_by_key(
-    store: &Store,
-    indexes: &UserIndexes,
-    user: &UserKey,
-    message: &Message,
-    k: Option<usize>,
-) -> Result<Option<(Scope, RecallFindings)>> {
-    let watch = Stopwatch::start();
-    let best = checked_k(k)?;
-    let question = question(message, best);
-    let snapshot = store.snapshot()?;
-    let Some(scope) = snapshot.user(user)? else { return Ok(None) };
-    let waiting = indexes.of(&scope);
-    let Some(index) = waiting.try_wait() else {
-        drop(snapshot); // Nobody waits for an index with a connection that others need.
-        return Ok(Some((scope, gather(store, indexes, &scope, message, (k, 0))?)));
-    };
-    let searched = read(store, &snapshot, index, &scope, (message, &question))?;
-    Ok(Some((scope, RecallFindings { searched, k: best, took: watch.elapsed() })))
-}
-
-fn checked_k(k: Option<usize>) -> Result<usize> {
     let k = k.unwrap_or(DEFAULT_K);
-    if (1..=MAX_K).contains(&k) {
-        return Ok(k);
+    if !(1..=MAX_K).contains(&k) {
+        return Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")));
     }
-    Err(Error::invalid(format!("k is {k}; it must be from 1 to {MAX_K}")))
-}
-
-fn question(message: &Message, depth: usize) -> PreparedQuestion<'_> {
     // Anchors have no session and no time, so a filter excludes them.
     let may_show_anchors = message.filter.is_open() && message.of.of == Of::All;
-    message.question(&[], depth).with_anchors(may_show_anchors)
-}
-
-fn read(
-    store: &Store,
-    snapshot: &Snapshot<'_>,
-    index: IndexLease<'_>,
-    scope: &Scope,
-    (message, question): (&Message, &PreparedQuestion<'_>),
-) -> Result<Searched> {
+    let question = message.question(&[], k.max(depth)).with_anchors(may_show_anchors);
+    let waiting = indexes.of(scope);
+    let index = waiting.wait();
+    let snapshot = store.snapshot()?;
     let searched = snapshot.together(|| {
         let mut missing = Vec::new();
-        let sieve = Sieve::of(snapshot, scope, &message.filter, &mut missing)?;
-        let sieve = sieve.of_things(snapshot, scope, (&message.of, &message.filter))?;
-        let mut searched = search(snapshot, index, scope, question, WantedUnits::All, (&sieve, &[]))?;
+        let sieve = Sieve::of(&snapshot, scope, &message.filter, &mut missing)?;
+        let sieve = sieve.of_things(&snapshot, scope, (&message.of, &message.filter))?;
+        let mut searched = search(&snapshot, index, scope, &question, WantedUnits::All, (&sieve, &[]))?;
         searched.missing.append(&mut missing);
         Ok(searched)
     })?;
+    drop(snapshot);
     if searched.is_index_damaged {
         store.mend(scope);
     }
-    Ok(searched)
+    Ok(RecallFindings { searched, k, took: watch.elapsed() })
 }
 
 impl RecallFindings {

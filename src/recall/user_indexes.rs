@@ -96,11 +96,6 @@ impl IndexWaiter<'_> {
         });
         IndexLease { waiting: self, held }
     }
-
-    /// Returns the exclusive use of the index if nobody else uses it.
-    pub(crate) fn try_wait(&self) -> Option<IndexLease<'_>> {
-        Some(IndexLease { waiting: self, held: self.index.try_lock().ok()? })
-    }
 }
 
 impl IndexLease<'_> {

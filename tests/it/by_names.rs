@@ -1,9 +1,9 @@
-//! Recording, saving and recalling by the name of a user: one transaction adds what is new, or nothing.
+//! Recording and saving by the name of a user: one transaction adds what is new, or nothing.
 
 use chrono::TimeDelta;
 use thermocline::{
-    ErrorKind, MemoryKind, NewMemory, NewTurn, RecallOptions, RecordOutcome, Reply, SaveOutcome, SessionId,
-    TurnId, UserId, blocking::Thermocline,
+    ErrorKind, MemoryKind, NewMemory, NewTurn, RecordOutcome, Reply, SaveOutcome, SessionId, TurnId, UserId,
+    blocking::Thermocline,
 };
 
 use crate::support::{Fixture, at, turn};
@@ -81,26 +81,6 @@ fn a_memory_is_saved_with_its_user_or_not_at_all() {
     let (alex, saved) = memory.save_memory("alex", fix()).unwrap();
     assert_eq!(alex.memories().get(saved.memory.id).unwrap().title, "Redis timeouts");
     assert_eq!(memory.save_memory(alex.id(), fix()).unwrap().1.outcome, SaveOutcome::Known);
-}
-
-#[test]
-fn a_recall_by_name_finds_what_the_handle_finds_and_adds_nobody() {
-    let fixture = Fixture::new();
-    let memory = fixture.open();
-    let recall = |user: &str| memory.recall(user, "sailing", RecallOptions::default()).unwrap();
-    assert!(recall("alex").is_none());
-    assert!(memory.find_user("alex").unwrap().is_none());
-    let said = NewTurn::new("I like sailing on the Baltic.", "Where do you sail?");
-    let (alex, recorded) = memory.record("alex", Some("chat"), said).unwrap();
-    for _ in 0..2 {
-        let (found, by_name) = recall("alex").expect("alex exists");
-        let by_handle = alex.recall("sailing", RecallOptions::default()).unwrap();
-        assert_eq!((found.id(), &by_name.items), (alex.id(), &by_handle.items));
-        assert_eq!(alex.receipt(by_name.receipt).unwrap().items[0].owner_id, *recorded.turn_id.as_uuid());
-    }
-    assert!(recall("blake").is_none(), "nobody else's");
-    let none = RecallOptions::default().k(0);
-    assert_eq!(memory.recall("blake", "sailing", none).unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SnapshotId, UserId},
-        place::Seq,
+        place::{Seq, UserNo},
     },
     store::{
         rows::{jobs, row_check},
@@ -220,18 +220,20 @@ fn by_name(sql: &dyn Sql, name: &str) -> Result<Option<Scope>> {
             "this file's users table is the backend's own; name the user by id",
         ));
     }
-    sql.one(
+    let found = sql.one(
         "SELECT users.id, users.name, users.created_at, users.row_check, user_scopes.user_no
-         FROM users JOIN user_scopes ON user_scopes.user_id = users.id WHERE users.name = ?1",
+         FROM users LEFT JOIN user_scopes ON user_scopes.user_id = users.id WHERE users.name = ?1",
         values![name],
         |row| {
             // A damaged index of names may lead to another user's row.
             if !row_check::holds(row, 3)? {
                 return Err(row_check::damaged("the row of this user, or what leads to it,"));
             }
-            Ok(Scope { user_id: row.get(0)?, user_no: row.get(4)? })
+            let (user_id, user_no) = (row.get(0)?, row.get::<Option<UserNo>>(4)?);
+            Ok(user_no.map(|user_no| Scope { user_id, user_no }))
         },
-    )
+    )?;
+    Ok(found.flatten())
 }
 
 /// The settings that say whether a table existed before us.

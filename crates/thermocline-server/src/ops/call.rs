@@ -7,8 +7,8 @@ use std::{
 };
 
 use thermocline::{
-    ErrorKind, MemoryId, NewMemory, NewTurn, Origin, Recall, RecallOptions, Recorded, Saved, SessionId,
-    Trust, Turn, TurnId, UserId, UserKey,
+    ErrorKind, MemoryId, NewMemory, NewTurn, Origin, Recorded, Saved, SessionId, Trust, Turn, TurnId, UserId,
+    UserKey,
     blocking::{Memories, Session, Thermocline, User},
 };
 
@@ -126,15 +126,6 @@ impl Call {
     /// Saves a memory. A user who is new is added with it, so a memory that is refused adds nobody.
     pub fn save(&self, memory: NewMemory) -> Result<Saved> {
         self.noted(self.memory().save_memory(self.user_key()?, memory))
-    }
-
-    /// Recalls for the user. `None` if the file does not know them.
-    pub fn recall(&self, query: &str, options: RecallOptions) -> Result<Option<Recall>> {
-        let found = self.memory().recall(self.user_key()?, query, options)?;
-        Ok(found.map(|(user, recall)| {
-            self.note(&user);
-            recall
-        }))
     }
 
     /// Returns the session if it is named by its id, which only a user who exists can have.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions};
+use thermocline::{Filter, MemoryFilter, Of, Profile, RecallOptions, blocking::User};
 
 use crate::{
     metrics::Metrics,
@@ -97,9 +97,10 @@ impl Operation for RecallOperation {
         if !(1..=1_000).contains(&request.k.unwrap_or(1)) {
             return Err(Problem::invalid("k", "k is a number from 1 to 1,000"));
         }
-        let (query, options) = request.options();
-        let found = call.recall(&query, options)?;
-        Ok(found.map_or_else(|| RecallAnswer::Nothing(NothingFound::default()), RecallAnswer::Found))
+        let Some(user) = call.find_user()? else {
+            return Ok(RecallAnswer::Nothing(NothingFound::default()));
+        };
+        Ok(RecallAnswer::Found(recall(&user, request)?))
     }
 
     fn count(answer: &RecallAnswer, metrics: &Metrics) {
@@ -107,4 +108,9 @@ impl Operation for RecallOperation {
             metrics.missing(&found.missing);
         }
     }
+}
+
+fn recall(user: &User, request: RecallRequest) -> Result<thermocline::Recall> {
+    let (query, options) = request.options();
+    Ok(user.recall(&query, options)?)
 }

@@ -80,7 +80,7 @@ impl WriteTx<'_> {
         }
         let hash = after.row.text().content_hash();
         let says_otherwise = before.row.text().content_hash() != hash;
-        if says_otherwise {
+        if says_otherwise || after.row.project != before.row.project {
             operation.check_is_not_hidden(after.row.project.as_deref(), hash)?;
         }
         let reason = if says_otherwise { ANOTHER_TEXT } else { "" };
