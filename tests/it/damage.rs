@@ -77,7 +77,7 @@ fn damaged_tables(path: &Path) -> BTreeSet<String> {
 #[test]
 fn a_user_whose_row_is_damaged_is_not_taken_for_one_whom_nobody_knows() {
     let fixture = seed();
-    rewrite(&fixture.path(), "PRAGMA foreign_keys = OFF; UPDATE users SET id = randomblob(16)");
+    meddle(&fixture.path(), "PRAGMA foreign_keys = OFF; UPDATE users SET id = randomblob(16)");
     let memory = fixture.open();
     assert_eq!(memory.find_user("alex").unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(memory.record("alex", None, turn(1)).unwrap_err().kind(), ErrorKind::Corrupt);
