@@ -213,8 +213,8 @@ impl Memories {
     /// same as the old; `Conflict` if the old memory no longer holds, if a third memory has the slot, or if a tool or a
     /// document contradicts a memory that is trusted more.
     pub async fn supersede(&self, old: MemoryId, memory: NewMemory) -> Result<Saved> {
-        let (scope, (bytes, memory)) =
-            (self.scope, saving::measured(&self.store, Owner::Known(self.scope), memory).await?);
+        let scope = self.scope;
+        let (bytes, memory) = saving::measured(&self.store, Owner::Known(scope), memory).await?;
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
@@ -559,8 +559,8 @@ impl Memories {
     /// [user](Self::by).
     pub async fn merge(&self, memories: Vec<MemoryId>, into: NewMemory) -> Result<Merged> {
         let by = self.by;
-        let (scope, (bytes, memory)) =
-            (self.scope, saving::measured(&self.store, Owner::Known(self.scope), into).await?);
+        let scope = self.scope;
+        let (bytes, memory) = saving::measured(&self.store, Owner::Known(scope), into).await?;
         self.store.write_sized(bytes, move |tx| tx.merge_memories(&scope, &memories, memory, by)).await
     }
 

@@ -100,18 +100,24 @@ pub(crate) fn user(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure>
 
 /// Returns the user, after adding them if they are new.
 pub(crate) fn user_or_new(memory: &Thermocline, arg: &UserArg) -> Result<User, Failure> {
-    Ok(match key(memory, arg)? {
+    if let Some(user) = known_user(memory, &arg.user)? {
+        return Ok(user);
+    }
+    Ok(match new_key(&arg.user) {
         UserKey::Id(id) => memory.user_by_id(id)?,
         UserKey::Name(name) => memory.user(&name)?,
     })
 }
 
-/// Returns the id of the user if they exist, or if the text is the id of a user; otherwise the name of a new user.
+/// Returns by what the user is found, or added if they are new.
 pub(crate) fn key(memory: &Thermocline, arg: &UserArg) -> Result<UserKey, Failure> {
-    let known = known_user(memory, &arg.user)?.map(|user| Ok(user.id()));
-    Ok(known
-        .unwrap_or_else(|| arg.user.parse())
-        .map_or_else(|_| UserKey::from(arg.user.as_str()), UserKey::from))
+    let known = known_user(memory, &arg.user)?;
+    Ok(known.map_or_else(|| new_key(&arg.user), |user| user.id().into()))
+}
+
+/// Returns the id or the name of a new user.
+fn new_key(text: &str) -> UserKey {
+    text.parse::<UserId>().map_or_else(|_| text.into(), UserKey::from)
 }
 
 /// Looks a user up by id if the text is the id of a user, and otherwise by name: a backend may name its users by UUIDs.
