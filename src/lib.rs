@@ -120,7 +120,7 @@ pub use crate::{
         chat::{ChatMessage, ChatRole},
         critical::CriticalRule,
         edge::{Direction, Edge, EdgeStatus, EdgeType, Neighbour, NewEdge},
-        episode::{Episode, EpisodeFilter, EpisodeRole, NewNote, Use},
+        episode::{Episode, EpisodeFilter, EpisodeRole, NewNote, Noted, Use},
         filter::Filter,
         history::PastTurn,
         ids::{

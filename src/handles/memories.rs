@@ -15,7 +15,7 @@ use crate::{
     model::{
         change::{Change, Undone},
         edge::{Edge, Neighbour, NewEdge},
-        episode::{Episode, EpisodeFilter, NewNote, Use},
+        episode::{Episode, EpisodeFilter, NewNote, Noted, Use},
         ids::{EdgeId, EpisodeId, GroupId, MemoryId, ReviewId},
         instant,
         memory::{
@@ -470,11 +470,11 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.terms(scope, kind, (&after, limit))).await
     }
 
-    /// Records a note. With a [`caller_id`](NewNote::caller_id), a repeated note returns the existing one.
+    /// Records a note. If it repeats a note with the same [`caller_id`](NewNote::caller_id), returns that one.
     ///
     /// Errors: `InvalidInput`; `NotFound` (the note's memory or session); `Conflict` (the caller's id belongs to
     /// another text).
-    pub async fn note(&self, note: NewNote) -> Result<Episode> {
+    pub async fn note(&self, note: NewNote) -> Result<Noted> {
         note.check()?;
         let scope = self.scope;
         self.store.write(move |tx| tx.note_episode(&scope, &note)).await

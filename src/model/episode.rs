@@ -24,6 +24,17 @@ word_enum! {
     pub fn from_word;
 }
 
+/// The result of recording a note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Noted {
+    /// The note.
+    pub episode: Episode,
+    /// Whether this call added it; false if it was there already, under the same caller's id.
+    pub is_new: bool,
+}
+
 /// Something that happened: a memory was saved, a memory was used, or a note was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,7 +4,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,6 +18,7 @@ use prometheus_client::{
 };
 use serde_json::Value;
 use thermocline::{Clock, Event, Health, OnEvent, ProviderRole, SystemClock};
+use tokio::time::Instant;
 
 use crate::ops::{problem::Code, spec::Class};
 
@@ -55,6 +56,8 @@ pub struct Metrics {
     free_bytes: Gauge<i64, AtomicI64>,
     queued: Gauge,
     stats_age: Gauge<f64, AtomicU64>,
+    /// When the counts were read. `None` if they have not been read yet.
+    counted_at: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -127,6 +130,7 @@ impl Default for Metrics {
             free_bytes: Gauge::default(),
             queued: Gauge::default(),
             stats_age: Gauge::default(),
+            counted_at: Mutex::default(),
         };
         metrics.register();
         // Created now, so that the first event of a kind shows as an increase.
@@ -274,12 +278,15 @@ impl Metrics {
         self.users.set(number("/stats/users"));
         self.sessions.set(number("/stats/open_sessions"));
         self.file_bytes.set(number("/stats/file_bytes"));
-        #[expect(clippy::cast_precision_loss, reason = "seconds, for a graph")]
-        self.stats_age.set(number("/age_ms") as f64 / 1_000.0);
+        let age = Duration::from_millis(number("/age_ms").unsigned_abs());
+        *self.counted_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_sub(age);
     }
 
     /// Returns all metrics in the text format of `OpenMetrics`.
     pub fn text(&self) -> Result<String, fmt::Error> {
+        if let Some(at) = *self.counted_at.lock().unwrap_or_else(PoisonError::into_inner) {
+            self.stats_age.set(at.elapsed().as_secs_f64());
+        }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

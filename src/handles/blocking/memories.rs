@@ -7,8 +7,9 @@ use chrono::NaiveDate;
 use crate::{
     Change, Core, CoreOptions, Decided, Decision, Due, Edge, EdgeId, Edit, Episode, EpisodeFilter, EpisodeId,
     Erased, Forgotten, GroupId, Memory, MemoryFilter, MemoryId, MemorySource, Merged, Neighbour, NewEdge,
-    NewMemory, NewNote, Origin, QuarantineSource, Quarantined, Reflected, Result, Review, ReviewFilter,
-    ReviewId, Saved, TendOptions, Tended, TermCount, Undone, Use, handles::blocking::waiter::Waiter,
+    NewMemory, NewNote, Noted, Origin, QuarantineSource, Quarantined, Reflected, Result, Review,
+    ReviewFilter, ReviewId, Saved, TendOptions, Tended, TermCount, Undone, Use,
+    handles::blocking::waiter::Waiter,
 };
 
 /// The blocking version of [`Memories`](crate::Memories).
@@ -177,7 +178,7 @@ impl Memories {
     }
 
     /// See [`Memories::note`](crate::Memories::note).
-    pub fn note(&self, note: NewNote) -> Result<Episode> {
+    pub fn note(&self, note: NewNote) -> Result<Noted> {
         self.runtime.block_on(self.inner.note(note))
     }
 

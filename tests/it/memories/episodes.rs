@@ -21,10 +21,13 @@ fn a_note_is_kept_once_and_a_memory_begins_once() {
             .memory(memory.id)
             .caller_id("n1")
     };
-    let kept = known.memories.note(note()).unwrap();
+    let noted = known.memories.note(note()).unwrap();
+    assert!(noted.is_new);
+    let kept = noted.episode;
     assert_eq!((kept.role, kept.tags.as_slice()), (EpisodeRole::Note, &["Bot".to_owned()][..]));
     assert_eq!((kept.memory_id, kept.kind), (Some(memory.id), Some(MemoryKind::Decision)));
-    assert_eq!(known.memories.note(note()).unwrap(), kept);
+    let again = known.memories.note(note()).unwrap();
+    assert_eq!((again.episode, again.is_new), (kept.clone(), false));
     let other = known.memories.note(note().summary("To polling.")).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::Conflict);
     let happened = known.memories.episodes(EpisodeFilter::default(), None, 10).unwrap();

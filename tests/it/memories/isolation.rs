@@ -28,7 +28,7 @@ fn another_users_memory_is_not_found_in_any_operation_even_with_its_id() {
     let [a, b] =
         ["a", "b"].map(|title| known.save(fix(title).caller_id(title).source(turn.turn_id, "mine")).id);
     let edge = known.memories.relate(a, NewEdge::new(EdgeType::Solves), b).unwrap().id;
-    let note = known.memories.note(NewNote::new("mine").memory(a).caller_id("n")).unwrap().id;
+    let note = known.memories.note(NewNote::new("mine").memory(a).caller_id("n")).unwrap().episode.id;
     known.memories.edit(a, saying("It is edited.")).unwrap();
     known.save(port(1));
     let waits = known.memories.save(port(2).origin(Origin::Assistant)).unwrap().outcome;

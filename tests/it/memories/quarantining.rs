@@ -94,6 +94,22 @@ fn what_is_in_quarantine_takes_no_place_and_nothing_is_merged_into_it() {
 }
 
 #[test]
+fn an_undo_brings_no_text_back_that_is_in_quarantine() {
+    let known = Known::new();
+    let edited = known.save(fix("Run it as root")).id;
+    known.memories.edit(edited, Edit::default().title("Run it").content("As nobody.")).unwrap();
+    let evil = known.save(fix("Run it as root")).id;
+    let group = known.memories.quarantine(QuarantineSource::Memory(evil), "").unwrap().group.unwrap();
+    let refused = known.memories.undo(edited).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains(&evil.to_string()), "{refused}");
+    assert_eq!(known.get(edited).title, "Run it");
+    known.memories.lift(group).unwrap();
+    assert_eq!(statuses(&known, [evil]), [HOLDS]);
+    known.check_sound();
+}
+
+#[test]
 fn what_a_hidden_memory_had_taken_the_place_of_holds_again_until_it_is_lifted() {
     let known = Known::new();
     let turn = said(&known, "The port is 2.");

@@ -50,7 +50,7 @@ pub(crate) fn note(db: &Db, args: &NoteArgs, out: &Output) -> Result<(), Failure
     let note = set(note, args.trigger.as_deref(), NewNote::trigger);
     let note = set(note, args.caller_id.as_deref(), NewNote::caller_id);
     let note = set(note, args.at, NewNote::happened_at);
-    out.answer(&memories.note(note)?, |episode| format!("noted, {}\n{}", episode.id, line(episode)))
+    out.answer(&memories.note(note)?.episode, |episode| format!("noted, {}\n{}", episode.id, line(episode)))
 }
 
 /// Returns an episode as a line: `2026-03-01 12:00  began  fix  Redis timeouts: ..., success`.

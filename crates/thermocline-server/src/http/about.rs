@@ -1,6 +1,6 @@
 //! Routes about the server itself.
 
-use std::{fmt::Write, sync::Arc};
+use std::{fmt::Write, sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
@@ -10,6 +10,7 @@ use axum::{
     routing::get,
 };
 use serde_json::json;
+use tokio::time;
 
 use crate::{
     caller::Caller,
@@ -23,6 +24,9 @@ use crate::{
 
 /// The text format of `OpenMetrics`.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// How long `/metrics` waits for new counts. After that it shows the previous ones, with their age.
+const COUNTING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns the routes that need no key, because they reveal nothing about any user.
 pub(super) fn open(table: &'static [Row]) -> Router<Arc<Http>> {
@@ -47,10 +51,11 @@ async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc
     if let Ok(health) = service.memory.health().await {
         service.metrics.take_health(&health);
     }
-    // If the counts cannot be read in time, the previous ones are shown, with their age.
     if let Some(row) = service.find("stats")
         && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
-        && let Ok(reply) = admitted.run(json!({}), None).await
+        // A task of its own can be left to itself: counting waits for the writer, which may be stuck.
+        && let Ok(Ok(Ok(reply))) =
+            time::timeout(COUNTING_TIMEOUT, tokio::spawn(admitted.run(json!({}), None))).await
     {
         service.metrics.take_stats(&serde_json::from_str(&reply.body).unwrap_or_default());
     }

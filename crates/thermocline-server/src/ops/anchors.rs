@@ -1,13 +1,11 @@
 //! Anchors: facts about the user, and about others who speak in the user's sessions.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use thermocline::{Anchor, AnchorId, Attribute};
 
 use crate::ops::{
-    Operation, OperationOutcome, Result, Row,
+    Operation, OperationOutcome, Result, Row, Stated,
     call::Call,
     page::{Cursor, Limit, Page, PageRequest},
     row,
@@ -101,31 +99,6 @@ pub struct AnchorSetRequest {
     pub value: String,
 }
 
-/// An anchor that was set. In the response it is the anchor alone.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub struct AnchorShown {
-    /// The anchor.
-    pub anchor: Anchor,
-    /// Whether the request added anything; only the outcome shows it.
-    #[serde(skip)]
-    pub is_new: bool,
-}
-
-impl JsonSchema for AnchorShown {
-    fn schema_name() -> Cow<'static, str> {
-        Anchor::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        Anchor::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Anchor::json_schema(generator)
-    }
-}
-
 /// Sets an anchor.
 #[derive(Debug)]
 pub struct AnchorSet;
@@ -137,19 +110,19 @@ impl Operation for AnchorSet {
         Route::post("/v1/users/{user}/anchors"),
     );
     type Request = AnchorSetRequest;
-    type Response = AnchorShown;
+    type Response = Stated<Anchor>;
 
-    fn run(call: Call, request: AnchorSetRequest) -> Result<AnchorShown> {
+    fn run(call: Call, request: AnchorSetRequest) -> Result<Stated<Anchor>> {
         call.check_may_state()?;
         let subject = request.subject.as_deref().unwrap_or("user");
         Anchor::check(subject, &request.value)?;
         let user = call.user_or_new()?;
         let stated = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by())?;
-        Ok(AnchorShown { anchor: user.anchor(stated.id)?, is_new: stated.is_new })
+        Ok(Stated { said: user.anchor(stated.id)?, is_new: stated.is_new })
     }
 
-    fn outcome(set: &AnchorShown) -> OperationOutcome {
-        if set.is_new { OperationOutcome::Added } else { OperationOutcome::Known }
+    fn outcome(set: &Stated<Anchor>) -> OperationOutcome {
+        set.outcome()
     }
 }
 

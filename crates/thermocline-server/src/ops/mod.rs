@@ -24,7 +24,10 @@ mod strict;
 pub mod turns;
 pub mod users;
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, de::DeserializeOwned};
@@ -84,6 +87,37 @@ impl OperationOutcome {
     /// Returns the outcome of an operation that erases.
     pub fn of_erase(erased: &Erased) -> Self {
         if erased.is_pending { Self::Pending } else { Self::Done }
+    }
+}
+
+/// What a request stated. In the response it stands alone; only the outcome shows whether it is new.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Stated<T> {
+    /// What the file says now.
+    pub said: T,
+    /// Whether the request added anything.
+    #[serde(skip)]
+    pub is_new: bool,
+}
+
+impl<T> Stated<T> {
+    fn outcome(&self) -> OperationOutcome {
+        if self.is_new { OperationOutcome::Added } else { OperationOutcome::Known }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Stated<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
     }
 }
 

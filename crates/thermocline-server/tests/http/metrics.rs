@@ -1,9 +1,16 @@
 //! Metrics: what they count, that their labels come from fixed lists, and that the dashboard queries only existing ones.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 use serde_json::Value;
-use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error};
+use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error, Faults};
 use thermocline_server::{keys::New, metrics::Metrics, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, server, whole_key};
@@ -96,6 +103,34 @@ fn a_provider_that_fails_is_counted_and_what_was_done_without_it() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn while_the_writer_is_stuck_metrics_are_the_previous_counts_with_their_age() {
+    let (is_stuck, is_freed) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let sticks = Arc::new(AtomicBool::new(false));
+    let mut setup = Setup::default();
+    let (asked, stuck, freed) = (Arc::clone(&sticks), Arc::clone(&is_stuck), Arc::clone(&is_freed));
+    setup.config.faults = Faults::new(move |_, _| {
+        if asked.swap(false, Ordering::SeqCst) {
+            stuck.wait();
+            freed.wait();
+        }
+        false
+    });
+    let server = setup.start();
+    assert_eq!(server.post("/v1/users/alex/turns", TURN).status, 201);
+    let scrape = || String::from_utf8(server.get("/metrics").body).unwrap();
+    sticks.store(true, Ordering::SeqCst);
+    thread::scope(|threads| {
+        let recording = threads.spawn(|| server.post("/v1/users/blake/turns", TURN).status);
+        is_stuck.wait();
+        let text = scrape();
+        assert!(text.contains(r#"outcome="ok"} 1"#) && text.contains("thermocline_users 0"), "{text}");
+        is_freed.wait();
+        assert_eq!(recording.join().unwrap(), 201);
+    });
+    assert!(scrape().contains("thermocline_users 2"));
 }
 
 #[test]

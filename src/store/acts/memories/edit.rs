@@ -78,11 +78,8 @@ impl WriteTx<'_> {
         if after.row.frequency != before.row.frequency {
             after.row.frequency_since = operation.now;
         }
-        let hash = after.row.text().content_hash();
-        let says_otherwise = before.row.text().content_hash() != hash;
-        if says_otherwise || after.row.project != before.row.project {
-            operation.check_is_not_hidden(after.row.project.as_deref(), hash)?;
-        }
+        operation.check_brings_nothing_back(&before.row, &after.row)?;
+        let says_otherwise = before.row.text().content_hash() != after.row.text().content_hash();
         let reason = if says_otherwise { ANOTHER_TEXT } else { "" };
         let changed = operation.change(&before, after, Note { reason, ..note(&before, edit) })?;
         if says_otherwise && Trust::of(editor) >= Trust::User {

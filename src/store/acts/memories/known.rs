@@ -91,6 +91,16 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
+    /// Fails if a change would make a text recalled that is in quarantine. Lifting its own quarantine is not such a change.
+    pub(super) fn check_brings_nothing_back(&self, before: &MemoryRow, after: &MemoryRow) -> Result<()> {
+        let [said, says] = [before, after].map(|row| (row.project.as_deref(), row.text().content_hash()));
+        let was_seen = before.is_recalled() && said == says;
+        if was_seen || !after.is_recalled() || before.status == MemoryStatus::Quarantined {
+            return Ok(());
+        }
+        self.check_is_not_hidden(says.0, says.1)
+    }
+
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
         let may_be_revived = match row.status {
             MemoryStatus::Active | MemoryStatus::Archived => true,

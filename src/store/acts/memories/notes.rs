@@ -4,7 +4,7 @@ use crate::{
     error::Result,
     memory::terms::terms,
     model::{
-        episode::{Episode, EpisodeRole, NewNote},
+        episode::{Episode, EpisodeRole, NewNote, Noted},
         ids::EpisodeId,
         instant,
     },
@@ -21,7 +21,7 @@ use crate::{
 
 impl WriteTx<'_> {
     /// Stores a note, or returns the existing one with the same caller's id. Errors: a conflict if that says something else.
-    pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Episode> {
+    pub(crate) fn note_episode(&mut self, scope: &Scope, note: &NewNote) -> Result<Noted> {
         let operation = MemoryOperation::begin(self, scope, "user")?;
         let (sql, now) = (operation.tx.sql, operation.now);
         if let Some(caller_id) = &note.caller_id
@@ -29,7 +29,7 @@ impl WriteTx<'_> {
         {
             return match known.role {
                 EpisodeRole::Note if (&known.title, &known.summary) == (&note.title, &note.summary) => {
-                    shown(&operation, known)
+                    Ok(Noted { episode: shown(&operation, known)?, is_new: false })
                 }
                 _ => Err(conflict(
                     "an episode with this caller's id and other text already exists; use another id",
@@ -46,7 +46,7 @@ impl WriteTx<'_> {
         let id = EpisodeId::new(now);
         episodes::insert_note(sql, scope, (id, note), (memory_no, session_no), (&tags, happened_at))?;
         let row = episodes::by_id(sql, scope, id)?.expect("it was written by this transaction");
-        shown(&operation, row)
+        Ok(Noted { episode: shown(&operation, row)?, is_new: true })
     }
 }
 

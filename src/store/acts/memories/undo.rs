@@ -131,6 +131,7 @@ impl MemoryOperation<'_, '_> {
             for NumberedChange { change, .. } in newest_first {
                 check_may_take_back(&now.row, &change.made_by, by)?;
             }
+            self.check_brings_nothing_back(&now.row, &after.row)?;
             // A history that was imported from a file may contain anything.
             after.check().map_err(|error| {
                 conflict(format!("what {} was before is not a valid memory: {error}", now.row.id))

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thermocline::{Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryKind, NewNote, Outcome as Ended};
 
 use crate::ops::{
-    Operation, Result, Row,
+    Operation, OperationOutcome, Result, Row, Stated,
     call::{Call, set},
     memories::name::MemoryName,
     page::{Cursor, Limit, Page, PageRequest},
@@ -103,9 +103,9 @@ impl Operation for EpisodeNote {
         ..Spec::adds("episode_note", "Keep a note of the day.", Route::post("/v1/users/{user}/episodes"))
     };
     type Request = NoteRequest;
-    type Response = Episode;
+    type Response = Stated<Episode>;
 
-    fn run(call: Call, request: NoteRequest) -> Result<Episode> {
+    fn run(call: Call, request: NoteRequest) -> Result<Stated<Episode>> {
         let session = call.session_id(request.session.as_deref())?;
         let memory = match &request.memory {
             Some(name) => Some(name.id(&call.memories()?)?),
@@ -124,6 +124,11 @@ impl Operation for EpisodeNote {
         let note = set(note, request.caller_id, NewNote::caller_id);
         let note = set(note, request.happened_at, NewNote::happened_at);
         note.check()?;
-        Ok(call.user_or_new()?.memories().by(call.caller.origin).note(note)?)
+        let noted = call.user_or_new()?.memories().by(call.caller.origin).note(note)?;
+        Ok(Stated { said: noted.episode, is_new: noted.is_new })
+    }
+
+    fn outcome(noted: &Stated<Episode>) -> OperationOutcome {
+        noted.outcome()
     }
 }
