@@ -2,8 +2,8 @@
 //! edit repeatedly?
 //!
 //! - `save` compared with `record`: both durable, with texts of about the same length (140 characters: a title and a
-//!   content, or the two sides of a turn), in separate files; in pairs for one caller, in rounds for 32. Target: a median
-//!   of at most 2 times that of `record`.
+//!   content, or the two sides of a turn), in separate files; one caller alternates call by call, 32 callers alternate in
+//!   rounds. Target: a median of at most 2 times that of `record`.
 //! - `record` of a turn that answers a context which showed 3 memories, compared with one that showed 3 turns with the
 //!   same words. Target: at most 1.3 times.
 //! - A user with 10,000 or 100,000 memories (`THERMOCLINE_BENCH_TURNS`) and one edge fewer, compared with a user with the

@@ -1,10 +1,9 @@
 //! How long does a page of a history or of a list take?
 //!
-//! The benchmark has its own file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and
-//! a compressed one, 1,000 users, and 10,000 waiting jobs. Each operation reads 50 entries: turns and sessions from a
-//! random position or the newest ones, the others from a fixed position. The sessions are not reopened for it. Nothing
-//! drops the file from the operating system's cache, or reads it into the cache first: the first reads, which are not
-//! counted, bring some of it there.
+//! The benchmark has its own file: a user with 10,000 sessions and 10,000 anchors, one open session of 100,000 turns and a
+//! compressed one, 1,000 users, and 10,000 waiting jobs. Each operation reads 50 entries: turns and sessions from a random
+//! position or the newest ones, the others from a fixed position. Nothing drops the file from the operating system's cache,
+//! or reads it into the cache first: the first reads, which are not counted, bring some of it there.
 //!
 //! Target: under 5 ms. There is no plain alternative; pages of 1,000 entries are reported in addition.
 

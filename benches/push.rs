@@ -1,6 +1,6 @@
 //! How long does it take to decide which turn leaves the hot tier? This is a pure function, without a file or a clock.
 //!
-//! A full tier takes one turn and evicts one, because of the limit on turns (short) or on tokens (long).
+//! A full tier takes one turn and evicts one: short turns reach the limit on turns, long turns the limit on tokens.
 //!
 //! Target: none, because it is a part of `record`. Plain alternative: a `VecDeque` that is kept at a length of 5.
 

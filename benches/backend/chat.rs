@@ -103,9 +103,9 @@ pub struct Captured {
     pub steps: Vec<Step>,
 }
 
-/// Makes the documented calls once in a separate file, and returns what they wrote. Changes that the library writes after
-/// a record, and not for contexts alone, are distributed evenly over the records, but no change goes to a record older
-/// than the one after which it was written.
+/// Makes the documented calls once in a separate file, and returns what they wrote. What the library writes later because of
+/// records is distributed evenly over the records, but no change is counted for a record older than the one after which it
+/// was written.
 pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> Captured {
     let mut log = Log::start(path);
     let chat = Chat::open(runtime, of, path, Durability::Relaxed);

@@ -32,8 +32,8 @@ fn answered(length: Length) -> usize {
     if length == Length::Short { all } else { all / 10 * 3 }
 }
 
-/// Measures the growth of the file of one user, each of whose turns answers a context. Sessions end after 50 turns. Jobs
-/// run every 1,000 turns (every third of fewer than 3,000), and are not part of any latency.
+/// Measures the growth of the file of one user, each of whose turns answers a context. Sessions end after 50 turns. Jobs run
+/// every 1,000 turns, or after each third of the turns if there are fewer than 3,000. No latency includes them.
 pub fn growth(length: Length, report: &mut Report) {
     let (folder, runtime, count) = (scratch(), runtime(), answered(length));
     let path = folder.path().join("ours.db");

@@ -57,7 +57,7 @@ pub fn bare(changes: &[Change]) -> impl Iterator<Item = &Change> {
 /// The number of a record whose rows are to be written, and the caller that waits for it.
 type Call = (usize, oneshot::Sender<()>);
 
-/// A handle of a thread that writes, in one transaction each time, all records that wait, at most `MAX_BATCH`.
+/// A handle of a thread that writes all waiting records in one transaction, but at most `MAX_BATCH` at a time.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Call>,

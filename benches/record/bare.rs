@@ -128,7 +128,7 @@ fn id(n: i64) -> [u8; 16] {
 /// A row to write, and the caller that waits for it.
 type Call = (Row, oneshot::Sender<()>);
 
-/// A handle of a thread that inserts, in one transaction each time, all rows that wait, at most `MAX_BATCH`.
+/// A handle of a thread that inserts all waiting rows in one transaction, but at most `MAX_BATCH` at a time.
 pub struct BareWriter {
     queue: mpsc::Sender<Call>,
     rows: Arc<Rows>,

@@ -19,7 +19,7 @@ use crate::{
 /// The number of different texts; later turns repeat them.
 const TEXTS: usize = 256;
 
-/// The caller's id of a recorded turn whose text is like all the others.
+/// The caller's id of a recorded turn with a text of the measured length.
 pub const SAME_TEXT: &str = "same-text";
 /// The caller's id of a recorded turn with a single word.
 pub const ONE_WORD: &str = "one-word";

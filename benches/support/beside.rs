@@ -1,4 +1,4 @@
-//! Compares how fast records are while jobs run in the same process, and without jobs.
+//! Compares the time of records while jobs run in the same process with their time without jobs.
 
 use std::{
     future::Future,
@@ -41,8 +41,9 @@ pub fn open(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
     })
 }
 
-/// Adds a row: records into one session, in each round first while jobs process what `prepare` queued, then without jobs.
-/// `prepare` should queue more work than the jobs can finish during a round, because the first part ends when they do.
+/// Adds a row for records into one session. Each round records first while jobs process what `prepare` queued, then without
+/// jobs. `prepare` should queue more work than the jobs can finish during a round, because the first part ends when the jobs
+/// do.
 pub fn records(
     (question, length): (&str, Length),
     report: &mut Report,

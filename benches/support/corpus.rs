@@ -1,9 +1,9 @@
 //! Files of a known size. One part is recorded through the public API, and then its rows are multiplied with SQL.
 //!
-//! A part of most files is 40 sessions of 50 turns by 4 users, recorded alternately, like concurrent conversations. A
-//! copy of it has its own users, sessions, turns and units (with other ids, and shifted numbers) and the same texts.
-//! `doctor` checks a new file of at most 10,000 turns. Files are kept and reused, except in a test. Their sessions stay
-//! open, so each has its hot tier.
+//! In most files, the recorded part is 40 sessions of 50 turns by 4 users, recorded alternately, like concurrent
+//! conversations. Each copy of the part has its own users, sessions, turns and units (with other ids, and shifted numbers),
+//! but the same texts. `doctor` checks a new file of at most 10,000 turns. Files are kept and reused, except in a test.
+//! Their sessions stay open, so each has its hot tier.
 
 use std::{
     fs::{self, File},
@@ -349,7 +349,7 @@ fn settle(path: &Path, is_quick: bool) {
     });
 }
 
-/// Returns a number that stands for the schema, for the names of files.
+/// Returns a number that identifies the schema in the names of files.
 pub fn schema() -> u32 {
     fingerprint(&SCHEMA.concat())
 }

@@ -75,7 +75,7 @@ impl PlainRecall {
         Self { conn, path: self.path.clone(), user_no: self.user_no }
     }
 
-    /// Returns both sides of the best turns for a vector and for words without function words, best first.
+    /// Returns both sides of the best turns for a vector and words, best first. The caller leaves out function words.
     pub fn recall(&self, words: &[String], vector: &[u8], how: Vectors) -> Vec<(String, String)> {
         let (by_words, by_meaning) = (self.by_words(words), self.by_meaning(vector, how));
         let mut scores: HashMap<i64, f64> = HashMap::new();

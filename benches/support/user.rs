@@ -1,5 +1,6 @@
-//! One user with a long history, alone in a file or with other users. The history is recorded through the public API.
-//! Every session but the last has ended and is compressed, and whole blocks of turns are indexed and embedded.
+//! One user with a long history, alone in a file or with other users. The history is recorded through the public API. Every
+//! session but the last has ended and is compressed. All turns are indexed and embedded, except the newest, which do not
+//! fill a block of the index.
 
 use std::{
     fs::{self, File},

@@ -6,7 +6,7 @@ use rusqlite::ffi::{SQLITE_OK, sqlite3, sqlite3_api_routines, sqlite3_auto_exten
 
 type EntryPoint = unsafe extern "C" fn(*mut sqlite3, *mut *mut c_char, *const sqlite3_api_routines) -> c_int;
 
-/// Registers sqlite-vec, which is compiled as its crate compiles it.
+/// Registers sqlite-vec, compiled with the default settings of the crate `sqlite-vec`.
 pub fn register() {
     // SAFETY: `sqlite3_vec_init` has the signature of an extension's entry point, although its crate declares it without
     // one.

@@ -7,17 +7,17 @@
 //!   median at most 100 microseconds above the library's; for `recall`, a 99th percentile at most 1.25 times the
 //!   library's (the table has no verdict on this). The table also has the time of an empty request: that of waking two
 //!   idle cores, and of TCP and HTTP.
-//! - `load`: 1,000 clients for 60 seconds, over 100 users. Of ten calls, nine recall or request a context, and one
-//!   records. A client that gets the status 503 waits for a second, as the service asks it to. Targets: no connection
-//!   breaks, and no call fails except with 503 and `Retry-After`; a 99th percentile of the answered calls of at most
-//!   500 ms; at most 256 MiB more memory than before. Then seven rounds, on two equal copies of a file, alternate
-//!   between the clients and the library, which answers as many calls from 32 tasks. Target: in the median, the
+//! - `load`: 1,000 clients for 60 seconds, over 100 users. Of ten calls, nine recall or request a context, and one records.
+//!   A client that gets the status 503 waits for a second, as the service asks it to. Targets: no connection breaks, and no
+//!   call fails except with 503 and `Retry-After`; a 99th percentile of the answered calls of at most 500 ms; at most 256
+//!   MiB more memory than before. Then the clients and the library alternate for seven rounds, on two equal copies of a
+//!   file. In each round, the library answers as many calls as the service did, from 32 tasks. Target: in the median, the
 //!   service answers at least 0.7 times as many calls per second as the library.
 //! - `slow`: 1,000 sockets, for 60 seconds, that send a head or a body one byte at a time, or do not read their answers.
 //!   Targets: a 99th percentile of the other clients of at most 50 ms; the slow sockets closed within 20 seconds;
 //!   afterwards no more open handles in the server than before.
-//! - `ready`: from the start of the process until `/health/ready` says so, on 10,000 and 100,000 turns
-//!   (`THERMOCLINE_BENCH_TURNS`). Target: a median under 50 ms.
+//! - `ready`: the time from the start of the process until `/health/ready` reports that it is ready, with 10,000 and 100,000
+//!   turns (`THERMOCLINE_BENCH_TURNS`). Target: a median under 50 ms.
 //!
 //! `THERMOCLINE_BENCH_PARTS` selects from `overhead,load,slow,ready`; `THERMOCLINE_BENCH_SECONDS` says how long `load`
 //! and `slow` run, by default 60.

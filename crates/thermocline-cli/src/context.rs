@@ -1,5 +1,5 @@
-//! `thermocline context`: prints the context for a message, as an LLM would get it. Writes only a receipt, and with sensors
-//! a job that checks the stale memories that it shows.
+//! `thermocline context`: prints the context for a message, as an LLM would get it. Writes only a receipt and, if there are
+//! sensors, a job that checks the stale memories in the context.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! `thermocline eval`: measures on a user's own history how well profiles find the turns that answer. Writes nothing.
+//! `thermocline eval`: measures how well profiles find, in a user's own history, the turns that answer given questions.
+//! Writes nothing.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

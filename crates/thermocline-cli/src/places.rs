@@ -1,4 +1,5 @@
-//! Looks up names and first words for people, because receipts and the items of contexts contain only ids.
+//! Looks up the names and the first words of turns and memories, so that people can read receipts and contexts, whose items
+//! have only ids.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
 //! Makes users' text safe for a terminal: replaces characters that control the terminal, hide text or reorder it by U+FFFD.
-//! Joiners stay, because scripts need them.
+//! Zero-width joiners stay, because some writing systems need them.
 
 /// The character that replaces a character which must not reach the terminal.
 const REPLACED: char = char::REPLACEMENT_CHARACTER;
@@ -47,7 +47,8 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str, hanging: &str) -> 
     out
 }
 
-/// Whether a character controls the terminal, hides text or reorders it. Joiners are allowed, because scripts need them.
+/// Whether a character controls the terminal, hides text or reorders it. Zero-width joiners are allowed, because some
+/// writing systems need them.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'

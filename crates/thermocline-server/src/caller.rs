@@ -166,8 +166,8 @@ impl Caller {
         }
     }
 
-    /// Returns the caller for anyone with access to the file itself, in a shell, who may do everything. The shell knows
-    /// the origin of their statements.
+    /// Returns the caller for anyone with access to the file itself, in a shell, who may do everything. `origin` is the
+    /// origin of what this caller states.
     pub fn shell(origin: Origin) -> Self {
         Self {
             id: "shell".to_owned(),

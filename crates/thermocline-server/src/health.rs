@@ -32,8 +32,8 @@ pub struct ServerHealth {
 pub struct Readiness {
     /// Whether requests should be sent here.
     pub is_ready: bool,
-    /// Why not, in words that never change their meaning: `closing`, `keys-unreadable`, `no-keys`, `reader`, `writer`,
-    /// `disk-full`, `read-only`, `corrupt`.
+    /// Why no requests should be sent here, in words that never change their meaning: `closing`, `keys-unreadable`,
+    /// `no-keys`, `reader`, `writer`, `disk-full`, `read-only`, `corrupt`.
     pub reasons: Vec<&'static str>,
     /// Whether only a new process can help, because nothing can be written any more.
     #[serde(skip)]

@@ -1,7 +1,7 @@
 //! Logs: text for people or JSON for machines.
 //!
-//! Logs contain ids and counts, and never what anybody said. The logs of the MCP SDK are therefore left out at every
-//! level, because it logs whole messages.
+//! Logs contain ids and counts, and never what anybody said. Logs of the MCP SDK are left out at every level, because the
+//! SDK logs whole messages.
 
 use std::str::FromStr;
 

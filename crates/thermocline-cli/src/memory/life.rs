@@ -1,5 +1,5 @@
 //! `thermocline memory used`, `due`, `surfaced` and `dismiss`: report uses of memories, list the memories that a person
-//! should see again, and report that the person saw one or did not want to.
+//! should see again, and report that the person saw or dismissed one.
 
 use std::fmt::Write as _;
 

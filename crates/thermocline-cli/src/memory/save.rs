@@ -1,4 +1,4 @@
-//! `thermocline memory save` and `supersede`: save a memory, or save one in place of another.
+//! `thermocline memory save` and `supersede`: save a memory, or put a new or an existing memory in the place of another.
 
 use std::fmt::Write as _;
 

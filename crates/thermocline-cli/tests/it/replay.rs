@@ -1,4 +1,4 @@
-//! `thermocline replay` records each turn only once, even if it is repeated; and the inputs that stop it.
+//! `thermocline replay` records each turn only once, even if the replay is repeated; invalid input stops it.
 
 use std::{io::Write, process::Stdio};
 

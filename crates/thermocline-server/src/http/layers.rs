@@ -1,6 +1,6 @@
-//! The layers around the routes. On the way in, from the outside: the request's id, the check of host and origin
-//! ([`guard`](super::guard)) except for health probes, and the key except for open routes. On the way out: the headers,
-//! the rendered problem, the log line.
+//! The layers around the routes. On the way in, the outermost first: the request's id, the check of host and origin
+//! ([`guard`](super::guard)) except for health probes, and the key except for open routes. On the way out: the headers, the
+//! rendered problem, the log line.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The two routes of MCP: `/mcp` for the user of a key that is for one user, and `/mcp/users/{user}` for the named user.
+//! The two routes of MCP: `/mcp`, for a key with access to exactly one user, and `/mcp/users/{user}`, which names the user.
 //! The query `?tools=` selects the profile.
 
 use std::sync::Arc;

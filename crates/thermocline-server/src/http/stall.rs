@@ -1,4 +1,5 @@
-//! A connection that is closed if its client stops reading, which frees its slot.
+//! A connection that is closed if its client stops reading, so that it does not count towards the limit on connections for
+//! ever.
 
 use std::{
     future::Future,

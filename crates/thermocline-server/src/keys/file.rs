@@ -22,8 +22,8 @@ pub struct KeyFile {
     pub keys: Vec<Key>,
 }
 
-/// Why a key file cannot be used. The message contains nothing that is in the file, where a key may have been pasted
-/// anywhere.
+/// Why a key file cannot be used. The message quotes nothing from the file, because somebody may have pasted a key anywhere
+/// in it.
 #[derive(Debug)]
 pub struct Unusable(String);
 

@@ -27,7 +27,7 @@ const ID_ALPHABET: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
 pub struct Key {
     /// The key's id, which is not secret: logs and the audit file use it.
     pub id: String,
-    /// The owner's name for the key.
+    /// The name that the owner gave the key.
     pub name: String,
     /// SHA-256 of the key's text.
     #[serde(rename = "sha256", serialize_with = "write_hash", deserialize_with = "read_hash")]
@@ -50,7 +50,7 @@ pub struct Key {
 /// The properties of a new key.
 #[derive(Clone, Debug)]
 pub struct New {
-    /// The owner's name for the key.
+    /// The name that the owner gave the key.
     pub name: String,
     /// The rights of the key's holder.
     pub scopes: Vec<KeyScope>,

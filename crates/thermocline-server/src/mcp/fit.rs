@@ -1,5 +1,5 @@
-//! Checks arguments against the schema that the model was shown: no unknown field, no missing field, and each value of
-//! its type, among its words and within its bounds.
+//! Checks arguments against the schema that the model was shown: no field is unknown or missing, and each value has the type
+//! that the schema gives its field, is one of the allowed words if there are any, and is within the bounds.
 
 use serde_json::{Map, Value};
 

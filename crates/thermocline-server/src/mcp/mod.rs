@@ -1,5 +1,5 @@
-//! MCP: tools that run rows of the table for one user. The address or the key of the request determines the user, or the
-//! command line; no argument can.
+//! MCP: tools that run rows of the table for one user. The user is determined by the address or the key of the request, or
+//! by the command line, and never by an argument of a tool.
 //!
 //! rmcp implements all revisions of the protocol; this module, the only one that uses rmcp, defines the tools, resources
 //! and prompts.

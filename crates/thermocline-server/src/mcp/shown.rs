@@ -1,9 +1,10 @@
 //! The text of a response that a model reads: a context in its frame, a page about memories, or short lines with ids, days
 //! and places.
 //!
-//! Contexts and pages are shown as the library wrote them, pages with other links. Every other item starts in the first
-//! column, and stored text in it is quoted, so that no line of that does. The kind of a response is recognized by its
-//! fields, because a table may have rows that this module does not know; their responses are shown as JSON.
+//! Contexts and pages are shown as the library wrote them, except that the links of pages are replaced. Every other item
+//! starts in the first column, and stored text in it is quoted, so that no line of stored text starts there. The kind of a
+//! response is recognized by its fields, because a table may have rows that this module does not know; their responses are
+//! shown as JSON.
 
 mod lines;
 mod links;
