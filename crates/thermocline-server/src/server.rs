@@ -1,4 +1,4 @@
-//! Builds a server from its settings, refuses settings that would leave it open, and runs it.
+//! Builds a server from its settings, refuses settings that would let strangers in, and runs it.
 
 use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc};
 

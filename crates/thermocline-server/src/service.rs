@@ -1,5 +1,5 @@
-//! Runs every call, whoever makes it: checks the caller's rights and rate, waits for a slot, runs the operation, and
-//! records the call in metrics, logs and the audit file.
+//! Runs every call, whoever makes it: checks the caller's rights and rate, waits while too many operations run, runs the
+//! operation, and records the call in metrics, logs and the audit file.
 
 use std::{
     fs::File,
@@ -78,9 +78,9 @@ pub struct CallRequest {
     pub surface: Surface,
     /// The request, as JSON.
     pub request: Value,
-    /// For an operation whose [body](crate::ops::spec::Body) is lines: an empty file, to which the operation writes its
-    /// lines, or a file of lines, at its start, which the operation reads. The surface keeps a clone of the handle
-    /// (`File::try_clone`), and rewinds it before sending what the operation wrote.
+    /// For an operation that writes JSON Lines ([`Body`](crate::ops::spec::Body)): an empty file. For one that reads them: a
+    /// file that contains them, positioned at its start. The surface keeps a clone of the handle (`File::try_clone`), and
+    /// rewinds it before sending what the operation wrote.
     pub spool: Option<File>,
 }
 
@@ -241,7 +241,8 @@ impl Service {
 }
 
 impl Admitted {
-    /// Runs the operation. Once it has a slot, it runs to its end, even if the caller no longer waits for it.
+    /// Runs the operation, after waiting while too many others run. Once begun, it runs to its end, even if the caller no
+    /// longer waits for it.
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;
         let run = self.row.run;
@@ -265,7 +266,7 @@ impl Admitted {
         self.placed(request, work, |tagged| tagged.reply.as_ref()).await
     }
 
-    /// Waits for a slot, and runs the operation; a panic becomes an error response, and the connection stays open.
+    /// Waits while too many operations run, and runs this one. A panic becomes an error response; the connection stays open.
     async fn placed<T: Send + 'static>(
         self,
         request: Value,

@@ -1,5 +1,5 @@
-//! One call of an operation: the caller, the user whose memory it is for, and how it finds the user, sessions and turns by
-//! the names in requests.
+//! One call of an operation: who calls, about which user, and how the names in a request are resolved to the user,
+//! sessions and turns.
 
 use std::{
     fs::File,
@@ -43,12 +43,12 @@ pub struct Call {
     pub user: Option<String>,
     /// The user's handle, once the call has found it. The `ETag`, the operation, logs and the audit file use it.
     pub found: Arc<OnceLock<User>>,
-    /// The id of the memory that the call forgets or erases, for the audit file; requests may name it in other ways.
+    /// The id of the memory that the call forgets or erases, for the audit file; a request may name the memory otherwise.
     pub gone: Arc<OnceLock<MemoryId>>,
     /// The surface through which the call came.
     pub surface: Surface,
-    /// A file positioned at its start, to which the operation writes lines or from which it reads them; only for
-    /// operations whose [body](crate::ops::spec::Body) is lines.
+    /// A file positioned at its start. An operation with [`Body::LinesIn`](crate::ops::spec::Body::LinesIn) reads its lines
+    /// from there; one with [`Body::LinesOut`](crate::ops::spec::Body::LinesOut) writes its lines there.
     pub spool: Option<File>,
 }
 
@@ -62,7 +62,7 @@ const MAX_NAME_BYTES: usize = 256;
 const ID: &str = "id:";
 
 impl Call {
-    /// Returns the memory.
+    /// Returns the service's memory, which holds all users.
     pub fn memory(&self) -> &Thermocline {
         self.service.here()
     }
@@ -187,8 +187,8 @@ impl Call {
         ))
     }
 
-    /// Returns the origin of one side of a turn: the one that the request names, or else `usual`. For a caller whose own
-    /// origin is tool or document, it is that of [`origin`](Self::origin) instead, on either side.
+    /// Returns the origin of one side of a turn: the one that the request names, or else `usual`. If the caller's own
+    /// origin is tool or document, it returns what [`origin`](Self::origin) returns, for either side.
     pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
         if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
     }
@@ -208,7 +208,7 @@ impl Call {
         Trust::of(self.caller.origin) == Trust::Foreign
     }
 
-    /// Returns who acts, for the evidence of facts: the surface, and over HTTP the key's id, over MCP the client's name.
+    /// Returns who acts, for the evidence of facts: the surface, followed by the key's id (HTTP) or the client's name (MCP).
     pub fn made_by(&self) -> String {
         match &self.surface {
             Surface::Http => format!("http:{}", self.caller.id),
@@ -220,7 +220,7 @@ impl Call {
         }
     }
 
-    /// Takes the spool of an operation whose body is lines.
+    /// Takes the spool of an operation that reads or writes JSON Lines. Errors: the call has none.
     pub fn take_spool(&mut self) -> Result<File> {
         self.spool.take().ok_or_else(|| Problem::unexpected(&"the surface gave no spool"))
     }

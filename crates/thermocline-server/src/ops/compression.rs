@@ -1,5 +1,5 @@
-//! The operations that list a session's summaries and its turns' moves between tiers, restore the turns of ended sessions,
-//! and queue their compression.
+//! The operations that list a session's summaries and its turns' moves between tiers, restore ended sessions, and queue
+//! the compression of restored ones.
 
 use std::{fmt, str::FromStr};
 
@@ -134,7 +134,8 @@ impl Operation for SessionCompress {
 /// The result of restoring a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Restored {
-    /// The number of turns that are warm again, from the archive or verbatim; 0 if there was nothing to restore.
+    /// The number of turns that are warm again: those of the archive, and those kept verbatim. 0 if there was nothing to
+    /// restore.
     pub turns: u64,
 }
 
@@ -190,7 +191,8 @@ pub struct Queued {
     pub sessions: u64,
 }
 
-/// Restores every session of a user that the built-in summarizer compressed at least in part, and queues its compression.
+/// Restores those of a user's sessions that the built-in summarizer compressed at least in part, and queues their
+/// compression.
 #[derive(Debug)]
 pub struct CompressAgain;
 

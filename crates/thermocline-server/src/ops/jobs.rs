@@ -55,9 +55,9 @@ impl Operation for JobList {
 pub struct JobRunRequest {
     /// Maximum number of jobs to run. Default: all that are due.
     pub max_jobs: Option<u64>,
-    /// Only jobs of this kind; no session is ended then. Default: any.
+    /// Only jobs of this kind; silent sessions are not ended. Default: any kind.
     pub kind: Option<JobKind>,
-    /// Only jobs on the data of the user with this id; no session is ended then. Default: all users.
+    /// Only jobs on the data of the user with this id; silent sessions are not ended. Default: all users.
     pub user_id: Option<UserId>,
 }
 

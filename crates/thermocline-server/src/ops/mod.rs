@@ -90,11 +90,11 @@ impl OperationOutcome {
     }
 }
 
-/// What a request stated. In the response it stands alone; only the outcome shows whether it is new.
+/// The anchor or note that a request stated. The response is `said` itself; only the outcome shows whether it is new.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Stated<T> {
-    /// What the file says now.
+    /// The anchor or note as it is in the file now.
     pub said: T,
     /// Whether the request added anything.
     #[serde(skip)]

@@ -21,7 +21,7 @@ pub struct Problem {
     pub retry_after_s: Option<u64>,
 }
 
-/// All kinds of problems. The meaning of their words never changes.
+/// All kinds of problems. The word of a kind, such as `not-found`, never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "`facts` says what each is")]
 pub enum Code {
@@ -80,7 +80,7 @@ pub struct ProblemFacts {
 }
 
 impl Code {
-    /// All codes, in the order of the errors page.
+    /// All codes, in the order in which the page `/errors` lists them.
     pub const EVERY: [Self; 26] = [
         Self::InvalidInput,
         Self::BadRequest,

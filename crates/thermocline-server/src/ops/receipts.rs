@@ -103,7 +103,7 @@ pub struct OfReceipt {
 /// A receipt, and its explanation in words.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Explained {
-    /// The receipt, with the place and the beginning of each item that can still be read.
+    /// The receipt. For each item that can still be read, it says where the item is and how it begins.
     pub receipt: ReceiptWithTexts,
     /// The explanation, in words, for people.
     pub text: String,

@@ -17,8 +17,8 @@ pub fn response(row: &Row) -> Value {
     with_definitions(schemas.remove(0), definitions)
 }
 
-/// Returns the schemas of these rows' requests, none of which is a mere reference, and the definitions that they refer to.
-/// The caller places the definitions below `definitions_path`. The schemas refuse unknown fields at any depth.
+/// Returns the schemas of these rows' requests, and the definitions that they refer to. No schema is itself a mere
+/// reference. The caller places the definitions below `definitions_path`. The schemas refuse unknown fields at any depth.
 pub fn requests(rows: &[Row], definitions_path: &'static str) -> (Vec<Value>, Map<String, Value>) {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let (mut schemas, mut definitions) = generated(rows, |row| row.request, settings, definitions_path);

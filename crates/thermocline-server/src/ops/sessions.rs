@@ -1,5 +1,5 @@
-//! The operations on sessions: start, list, show them and their hot and warm turns, set their fields, list and set their
-//! state, end, erase.
+//! The operations that start, list, show, end and erase sessions, show their hot and warm turns, set their fields, and list
+//! and set their state.
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -73,18 +73,18 @@ impl Operation for SessionList {
     }
 }
 
-/// A session, and the numbers of its hot and warm turns. It is the session that was named, even if its conversation
-/// continues in another one; `session_hot` and `session_warm` show the turns of that one.
+/// The session that the request names, and which of its turns are hot and warm. If a successor continues the session,
+/// `session_hot` and `session_warm` show the turns of the successor instead.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SessionShown {
     /// The session.
     pub info: SessionInfo,
-    /// The numbers of its hot turns, oldest first. Empty once the session has ended.
+    /// The hot turns, by their places in the session, oldest first. Empty once the session has ended.
     pub hot: Vec<u32>,
     /// The tokens of the hot turns.
     pub hot_tokens: u32,
-    /// The numbers of its newest warm turns, as many as fit the warm window, oldest first. Empty once the session has ended,
-    /// although its turns are warm until they are compressed: `session_warm` shows them unless another session continues it.
+    /// The newest warm turns that fit the warm window, by their places in the session, oldest first. Empty once the session
+    /// has ended, although its turns are warm until they are compressed: `session_warm` shows them if there is no successor.
     pub warm: Vec<u32>,
     /// The tokens of these warm turns.
     pub warm_tokens: u32,

@@ -21,9 +21,9 @@ pub struct Spec {
     pub http: Route,
     /// The operation's tool in MCP's full profile; `None` if it has none of its own.
     pub tool: Option<Tool>,
-    /// How long the operation takes, which decides for which kind of slot it waits.
+    /// How long the operation takes. The number of operations of a class that run at once is limited.
     pub class: Class,
-    /// The form of the HTTP bodies, in and out.
+    /// The form of the HTTP request and response bodies.
     pub body: Body,
     /// What a repeated call does.
     pub again: Again,

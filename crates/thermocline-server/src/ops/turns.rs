@@ -235,7 +235,7 @@ impl Operation for TurnSummary {
     }
 }
 
-/// Erases a turn, those that were set aside for it, and the user's receipts, whose queries may repeat it.
+/// Erases a turn, the turns that were set aside for it, and the user's receipts, whose queries may repeat what it said.
 #[derive(Debug)]
 pub struct TurnErase;
 

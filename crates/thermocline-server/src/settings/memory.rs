@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thermocline::{Config, Durability, Extract, Originals, Profile, Tokenizer};
 
-/// The section `[memory]`. Each field is [`Config`]'s field of that name, with durations in milliseconds; `share_*` are
-/// the fields of its `shares`, and an empty `remember_marker` is none. The library checks the bounds.
+/// The section `[memory]`. Each field is the field of [`Config`] with the same name, with durations in milliseconds;
+/// `share_*` are the fields of [`Config`]'s `shares`. An empty `remember_marker` means no marker. The library checks the
+/// bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "`Config` says what each is")]
@@ -90,7 +91,7 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// The names of [`Profile`] in settings. Here, `paper` has the paper's own lambda; only requests can specify other numbers.
+/// The names of [`Profile`] in settings. `paper` is [`Profile::paper`]; only requests can set its lambda, or weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]

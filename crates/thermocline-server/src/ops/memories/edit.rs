@@ -59,7 +59,8 @@ pub struct EditRequest {
     pub tags: Option<Vec<String>>,
     /// The new entities, replacing the existing ones.
     pub entities: Option<Vec<String>>,
-    /// The new frequency, whatever the rules say; a conflict if the memory's trust or volatility does not allow it.
+    /// The new frequency, without waiting until the memory settles by itself. If the memory's trust or volatility does not
+    /// allow it, the edit is refused as a conflict.
     pub frequency: Option<Frequency>,
     /// The new importance.
     #[schemars(range(min = 0, max = 1))]
@@ -93,7 +94,7 @@ pub struct EditRequest {
     /// The new type of task; null: none.
     #[serde(default, deserialize_with = "stated")]
     pub task_type: Option<Option<TaskType>>,
-    /// Whether the memory becomes due for a person again after a time.
+    /// Whether the memory is shown to a person again after a time.
     pub resurfacing: Option<Resurfacing>,
 }
 

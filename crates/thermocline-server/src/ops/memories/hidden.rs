@@ -1,4 +1,4 @@
-//! Quarantine: hides the memories of a source and what jobs derived from it, and lifts that again.
+//! The operations that quarantine a source (hide its memories and what jobs derived from it), and that lift a quarantine.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

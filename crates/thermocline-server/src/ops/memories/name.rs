@@ -48,8 +48,8 @@ impl MemoryName {
         self.id(memories)
     }
 
-    /// Returns the ids of the memories with these names. Errors: there are more than 1,000 names, or those of
-    /// [`id`](Self::id).
+    /// Returns the ids of the memories with these names. Errors: there are more than 1,000 names; and the errors of
+    /// [`memory`](Self::memory).
     pub fn ids(names: &[Self], memories: &Memories) -> Result<Vec<MemoryId>> {
         if names.len() > MOST_NAMES {
             return Err(Problem::invalid("memories", "a request names at most 1,000 memories"));

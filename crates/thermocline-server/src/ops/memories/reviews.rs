@@ -1,4 +1,4 @@
-//! Reviews: questions about memories that wait for a person. They have no MCP tool, so that no model can decide one.
+//! Reviews: questions about memories that wait for a person. No MCP tool decides them, so that no model can.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The operations that save memories: new, in place of one, or in place of several.
+//! The operations that save a memory, or put one in the place of another or of several.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
