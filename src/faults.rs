@@ -1,11 +1,11 @@
-//! Fault injection: a test can make a statement, or a step of writing a vault, fail, or end its process there. Only tests
-//! set a hook.
+//! Fault injection: at a statement, or at a step of writing a vault, a test can cause a failure or end its process. Only
+//! tests set a hook.
 
 use std::{fmt, sync::Arc};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// When a hook is called: before or after a statement. Steps of writing a vault have only a before.
+/// When a hook is called: before or after a statement. For a step of writing a vault, it is called only before.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third moment")]
@@ -14,8 +14,9 @@ pub enum Moment {
     After,
 }
 
-/// A hook that is called before and after each statement that the writer runs, with its text, and before each step of
-/// writing a vault, with a description; if it returns true, the statement or the step fails there.
+/// A hook that is called before and after each statement of an act and the COMMIT of its transaction, with the text; before
+/// the COMMIT of a shrink; and before each step of writing a vault, with a description. If it returns true, the statement or
+/// the step fails there.
 #[doc(hidden)]
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Point>>);

@@ -1,5 +1,5 @@
 //! Judges and summarizes the turns of an ended session, and verifies what LLM#1 says about them: pure functions, the trait
-//! for LLM#1, and the code that asks it. Nothing here reads a file or a clock.
+//! for LLM#1, and the code that asks it, with timeouts. Nothing here reads a file or the time of day.
 
 pub(crate) mod anchors;
 pub(crate) mod archive;
@@ -90,10 +90,10 @@ pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Se
 pub struct Verdict {
     /// The turn that the verdict is about.
     pub turn_id: TurnId,
-    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` no longer has an
-    /// effect for a user if turns kept only because of it were considered for contexts 200 times, and never shown.
+    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` loses its effect
+    /// for a user whose turns kept only because of it were considered for contexts 200 times and never shown.
     pub is_critical: bool,
-    /// The summary: one sentence of at most about 50 tokens.
+    /// The summary: one sentence, ideally of at most 50 tokens. More than 400 bytes are refused.
     pub summary_text: String,
     /// What the turn is about, 3 to 8 words or short phrases.
     pub topic_keywords: Vec<String>,

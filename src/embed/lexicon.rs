@@ -1,6 +1,6 @@
 //! English words in general: how common they are, and which mean nearly the same.
 //!
-//! A user's own history is too short to tell either. `assets/built_in/README.md` says how the file is made, and from what.
+//! A user's own history is too short to show this. `assets/built_in/README.md` says how the file is made, and from what.
 //! The file is read in place: nothing is built at the start, and a look-up is a binary search.
 
 use std::ops::Range;

@@ -112,8 +112,8 @@ impl OpenAiEmbedder {
         self
     }
 
-    /// Sets the model's revision, for a name that does not say it. Default: empty. With another revision all vectors are
-    /// recomputed.
+    /// Sets the model's revision, if the model's name does not contain it. Default: empty. With another revision all vectors
+    /// are recomputed.
     #[must_use]
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
         self.revision = revision.into();

@@ -2,7 +2,7 @@
 //! pieces.
 //!
 //! Does exactly what Hugging Face's `tokenizers` does for BERT (after `BasicTokenizer` and `WordpieceTokenizer` of Devlin et
-//! al. 2018), because the models' vectors belong to those tokens. Takes time linear in the text, whatever it contains.
+//! al. 2018), because a model's vectors belong to these tokens. Takes time linear in the text, whatever it contains.
 
 use std::{borrow::Cow, collections::HashMap};
 

@@ -1,5 +1,5 @@
-//! Decides whether what a pattern matched is the author's own. It is not if the author reports, quotes, makes up or takes
-//! it back. A secret, such as a password, is treated the same way.
+//! Decides whether what a pattern matched is the author's own. It is not if the author reports it, quotes it, makes it up or
+//! takes it back, and also not if it tells a secret, such as a password.
 
 use crate::english::{
     cues::CueMatch,

@@ -1,5 +1,5 @@
-//! Reads what a later statement says about a thing that an earlier statement mentioned: that it changed, a value of the same
-//! kind, or only its name.
+//! Reads what a later statement says about a thing that an earlier statement mentioned: whether the thing changed or is
+//! over, whether the statement is about now, and what kind of value it has.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,9 @@
 //! Cues: small patterns of words that tell what a statement does.
 //!
-//! A pattern is words separated by blanks. `a|b` is one of them, `@class` a word of a class, `x?` is optional, `*2` is up to
-//! two words of any kind, `#` a number, `!x` means that `x` does not follow, `^` is the start of the statement or what
-//! follows a mark, `$` its end or a mark. Up to two adverbs between the words of a pattern are skipped.
+//! A pattern is words separated by blanks. `a|b` is either `a` or `b`, `@class` a word of a class, `x?` is optional, `*2` is
+//! up to two words of any kind, `#` a number, `!x` means that `x` does not follow. `^` means that the statement begins here
+//! or a mark precedes, `$` that the statement ends here or a mark follows. Up to two adverbs between the words of a pattern
+//! are skipped.
 
 use std::collections::HashMap;
 

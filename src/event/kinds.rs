@@ -97,8 +97,8 @@ pub struct JobRef {
     pub user_id: Option<UserId>,
     /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// The number of this attempt, from 1. Attempts that do not count ([`JobInfo::attempts`](crate::JobInfo::attempts)) are
-    /// not numbered, so a number may occur several times.
+    /// The number of this attempt, from 1. After an attempt that does not count
+    /// ([`JobInfo::attempts`](crate::JobInfo::attempts)), the next one has the same number.
     pub attempt: u32,
 }
 

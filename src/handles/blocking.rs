@@ -1,5 +1,5 @@
-//! Blocking versions of the handles, for callers without an async runtime. No method may be called from async code. A
-//! handle may be dropped there; dropping the last one waits until everything queued is durable, at most for
+//! Blocking versions of the handles, for callers without an async runtime. No method may be called from async code, but a
+//! handle may be dropped there. Dropping the last handle waits until everything queued is durable, at most for
 //! [`Config::close_timeout`].
 //!
 //! ```

@@ -4,8 +4,8 @@
 //! cargo run --release -- path/to/gte-modernbert-base "Where does my boat lie?"
 //! ```
 //!
-//! Another family of models needs a new variant of `Network`. candle-transformers has the forward pass of many, often as
-//! a part of a model that generates text. EmbeddingGemma is not among them: candle's Gemma 3 attends only to earlier
+//! Another family of models needs a new variant of `Network`. candle-transformers has the forward pass of many families,
+//! often as a part of a model that generates text. It has none for EmbeddingGemma: candle's Gemma 3 attends only to earlier
 //! tokens, but EmbeddingGemma attends in both directions.
 
 use std::{fmt, fs, path::Path, sync::Arc};

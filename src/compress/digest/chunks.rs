@@ -1,6 +1,6 @@
 //! Packs turns into chunks that fit a model's window.
 //!
-//! Sizes are estimates from the stored token counts of turns: the model's own tokenizer is unknown, and JSON adds some.
+//! Sizes are estimates from the stored token counts of turns: the model's own tokenizer is unknown, and JSON adds tokens.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! LLM#1 on any chat model: packs turns into prompts, asks, and reads the answers.
 //!
-//! A call may fail or be slow: it has a timeout and is retried with growing waits. Verdicts may be wrong: the errors of
-//! each turn are reported once, and the question is asked again for those turns only. The good verdicts are passed on, and
-//! the other turns stay as they are, to be asked about later or summarized by the built-in summarizer. Proposals of memories
-//! are passed on unchecked; whoever asked for them checks them.
+//! A call may fail or be slow: it has a timeout and is retried with growing waits. Verdicts may be wrong: the model is told
+//! once what is wrong, and is asked again about the turns without a good verdict. The good verdicts are passed on, and the
+//! other turns stay as they are, to be asked about later or summarized by the built-in summarizer. Proposals of memories are
+//! passed on unchecked; whoever asked for them checks them.
 
 mod answer;
 mod chat;

@@ -1,4 +1,5 @@
-//! Checks the dates in a claim: the source must name them, or they must follow from the day when it was said.
+//! Checks the dates in a claim. A day is supported if the source names it, if the source was said on it, or if the source
+//! has words like "yesterday" and was said within 14 days of it.
 //!
 //! "I went yesterday", said on 2023-05-08, supports "on May 7, 2023". A supported date is removed from the claim before its
 //! numbers are checked; an unsupported one stays, and its numbers are checked like all others.

@@ -2,8 +2,9 @@
 //! checked against its quotes. Pure functions.
 //!
 //! A verdict is derived from text that may be hostile, by a model that may be careless. The summary of a verdict that passes
-//! may replace the turn from then on, so anything that does not demonstrably follow from the turn is refused. A turn without
-//! a good verdict stays as it is and is asked about again, which costs little; accepting a wrong summary costs the truth.
+//! may replace the turn from then on, so the turn must support the summary's links, numbers and dates, and contain enough of
+//! its words; in doubt, the verdict is refused. A turn without a good verdict is asked about again, and finally left to the
+//! built-in summarizer, which costs little; accepting a wrong summary costs the truth.
 
 mod anchors;
 mod answers;

@@ -2,8 +2,8 @@
 //! nothing is claimed.
 //!
 //! A statement is walked clause by clause. A clause without a subject takes that of the previous one:
-//! `I'm Sarah, a nurse from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`,
-//! `i live in rome`.
+//! `I'm Sarah, a nurse from Porto, and live in Rome` is read as `i am sarah`, `i am a nurse`, `+ from porto`
+//! (`+` continues the claim before it) and `i live in rome`.
 
 mod claim;
 mod forms;

@@ -1,4 +1,4 @@
-//! Tests how messages are interpreted, as tables.
+//! Tables of messages, and how each is interpreted.
 
 use super::*;
 use crate::{

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ServiceSettings {
     /// The address to listen on: a host and port, by default `127.0.0.1:7411`, or `unix:` and a path.
     pub listen: String,
-    /// The key file. Without one, anyone who reaches the address may call, so it has to be a loopback address or a Unix
+    /// The key file. Without one, anyone who reaches the server may call, so `listen` has to be a loopback address or a Unix
     /// socket.
     #[serde(with = "maybe")]
     pub keys: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Every route with every kind of key: the table decides which are accepted.
+//! Every route with every kind of key: the table decides which keys are accepted.
 
 use thermocline_server::{
     caller::Users,

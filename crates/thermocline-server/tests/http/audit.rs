@@ -1,4 +1,4 @@
-//! The audit file: it says by ids who did what for which user, and contains nothing that anybody said.
+//! The audit file: it says, with ids only, who did what for which user, and contains nothing that anybody said.
 
 use std::fs;
 

@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Reads a byte; returns whether there is none, because the server has closed the connection or is silent.
+    /// Tries to read a byte. Returns true if none comes: the server has closed the connection, or is silent.
     pub fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0) | Err(_))
     }

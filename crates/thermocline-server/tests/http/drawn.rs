@@ -89,7 +89,7 @@ impl Ids {
 pub struct Maker<'a> {
     pub chance: &'a mut Chance,
     pub ids: &'a Ids,
-    /// A word that half of the texts contain.
+    /// A word that is put into about half of the texts made.
     pub canary: &'static str,
     pub definitions: Value,
 }

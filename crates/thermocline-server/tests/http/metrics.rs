@@ -1,4 +1,4 @@
-//! Metrics: what they count, that their labels come from fixed lists, and that the dashboard queries only existing ones.
+//! Metrics: what they count, and that their labels come from fixed lists. The dashboard queries only metrics that exist.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,5 @@
-//! A user's name in a URL is opaque: whatever it contains, it is only compared, and never taken for a path.
+//! A user's name in a URL is opaque, except that `id:` begins an id: whatever else it contains, it is only compared, and
+//! never taken for a path.
 
 use crate::fixture::{TURN, server};
 

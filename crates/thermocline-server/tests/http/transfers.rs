@@ -1,5 +1,5 @@
-//! Export and import over HTTP: an import is complete or refused, its turns are exported again byte for byte the same, and
-//! its size is limited.
+//! Export and import over HTTP: an import is complete or refused, its size is limited, and an export of its turns is the
+//! same, byte for byte.
 
 use crate::{
     client::Answer,

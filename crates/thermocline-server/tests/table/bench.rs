@@ -31,7 +31,7 @@ pub const ALEX: &str = "alex";
 pub struct Bench {
     pub folder: TempDir,
     pub service: Arc<Service>,
-    /// The names of the operations that were called as ones that must succeed.
+    /// The names of the operations that have answered a call that must succeed.
     pub called: RefCell<BTreeSet<&'static str>>,
 }
 
@@ -113,8 +113,8 @@ impl Bench {
         self.well(name, request).await.1
     }
 
-    /// Makes a call of an operation whose body is lines, with these lines in the spool; returns the answer, and what the
-    /// spool then contains.
+    /// Calls an operation whose request or response body is lines of JSON, with these lines in the spool; returns the
+    /// answer, and what the spool contains afterwards.
     pub async fn spooled(&self, name: &str, lines: &str) -> (Value, String) {
         let row = self.row(name);
         assert_ne!(row.spec.body, Body::Json);

@@ -1,4 +1,4 @@
-//! The names of a memory: every operation on one accepts each of them, except that erasing accepts no part of an id.
+//! The names of a memory: every operation on one memory accepts all of them, except that erasing accepts no part of an id.
 
 use serde_json::{Value, json};
 use thermocline_server::ops::{problem::Code, schema};

@@ -6,13 +6,13 @@ pub use crate::canaries::Words;
 use crate::canaries::found_in;
 
 impl Words {
-    /// Returns which of the words so far are in these bytes.
+    /// Returns which of the words made so far are in these bytes, as their numbers.
     pub fn found_in(&self, bytes: &[u8]) -> BTreeSet<usize> {
         found_in(bytes, self.0)
     }
 
-    /// Returns the files of a folder whose contents or names contain any of the words so far: each file's name, and the
-    /// words.
+    /// Returns the files of a folder whose contents or names contain any of the words made so far: each file's name, and
+    /// the words' numbers.
     pub fn found_in_folder(&self, folder: &Path) -> Vec<(String, BTreeSet<usize>)> {
         let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         let found = files.map(|file| {
