@@ -25,17 +25,17 @@ use crate::{
 };
 
 impl Memories {
-    /// Imports files of other programs as memories. Each file is given as its path and its text: markdown with a head
-    /// (of the cognitive or the continuum paper) or without, or the entry paper's days and JSON. All of them are claims
-    /// in the words of `origin`, with a confidence of at most .80 and a frequency of at most `mid`. Counters and all
-    /// other fields of a file are stored with the memory and not interpreted. The file's own id becomes the [caller's
-    /// id](crate::Memory::caller_id), so importing the same files again saves nothing. Relations are added once all
-    /// memories are saved.
+    /// Imports files of other programs as memories. Each file is given as its path and its text: plain markdown, markdown
+    /// with a head in the format of the cognitive or the continuum paper, or a day or a JSON file of the entry paper. The
+    /// memories are claims in the words of `origin`, with a confidence of at most .80 and a frequency of at most `mid`.
+    /// Counters and all other fields of a file are stored with the memory and not interpreted. The file's own id becomes the
+    /// [caller's id](crate::Memory::caller_id), so importing the same files again saves nothing. Relations are added once
+    /// all memories are saved.
     ///
     /// A file that cannot be read is left out and reported with the line of the problem. The other memories are saved
     /// one by one; one that is refused is reported too.
     ///
-    /// Errors: only those of the memory file itself.
+    /// Errors: only those of reading and writing the database.
     pub async fn import_files(
         &self,
         files: impl IntoIterator<Item = (String, String)>,

@@ -88,9 +88,9 @@ impl Memories {
         Self { store, scope, by: Origin::Assistant }
     }
 
-    /// Makes the handle act for this origin, which decides what it may change and is in the history as who did it.
-    /// Default: [`Origin::Assistant`]. An origin that a call states ([`NewMemory::origin`], [`Edit::origin`]) takes
-    /// precedence over it, and says whose words a memory has.
+    /// Makes the handle act for this origin, which decides what the handle may change. The history names it as the author of
+    /// changes. Default: [`Origin::Assistant`]. An origin that a call states ([`NewMemory::origin`], [`Edit::origin`]) takes
+    /// precedence, and says whose words a memory has.
     #[must_use]
     pub fn by(mut self, origin: Origin) -> Self {
         self.by = origin;
@@ -99,12 +99,12 @@ impl Memories {
 
     /// Saves a memory, once. The [outcome](Saved::outcome) says what became of it.
     ///
-    /// - If the same memory is already known, by its caller's id or its text, it gets the tags of both and whatever it
-    ///   lacked (slot, summary, sources, pin, ...), as far as the trust of the new save allows. Its origin becomes that
-    ///   of the new save if that one is trusted more. [`Saved::not_taken`] lists stated values that it does not take.
-    ///   An archived memory becomes active again unless it has to wait, as below; so does a forgotten one that is not
-    ///   trusted more than the new save. A memory that a person rejected for contradicting another one stays forgotten
-    ///   for 30 days, as long as the other one holds and does not give way to the new save.
+    /// - If the same memory is already known, by its caller's id or its text, it gets the new save's tags in addition to its
+    ///   own, and whatever else it lacked (slot, summary, sources, pin, ...), as far as the trust of the new save allows. It
+    ///   takes the new save's origin if that origin is trusted more. [`Saved::not_taken`] lists the stated values that it
+    ///   does not take. An archived memory becomes active again unless it has to wait (see the next point); so does a
+    ///   forgotten one that is not trusted more than the new save. A memory that a person rejected for contradicting another
+    ///   one stays forgotten for 30 days, as long as the other one holds and does not give way to the new save.
     /// - If a memory with another text holds the same [slot](NewMemory::goal_signature), the new memory takes its place
     ///   if it is trusted at least as much (the user's words give way only to the user's). Otherwise the new memory
     ///   waits, archived, until a person decides.
@@ -156,8 +156,8 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memory_by_caller_id(scope, &caller_id)).await
     }
 
-    /// Returns a page of the memories that pass a filter, newest first: at most `limit` of them (1 to 1,000) that were
-    /// saved before the memory `after`, the last one seen; `None` starts at the newest. Damaged memories are left out;
+    /// Returns a page of the memories that pass a filter, newest first: at most `limit` of them (1 to 1,000) after the
+    /// memory `after`, the last one seen; `None` starts at the newest. Damaged memories are left out;
     /// [`doctor`](crate::Thermocline::doctor) reports where they are.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
@@ -172,10 +172,10 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.memories(scope, &filter, after, limit)).await
     }
 
-    /// Changes the fields that the edit sets, and what follows from them: a new content without a new summary removes
-    /// the old summary, entities that the old text named become those of the new text, a volatility that followed the
-    /// information type still does, and the frequency falls to what trust and volatility allow. An edit that changes
-    /// nothing does not raise the revision.
+    /// Changes the fields that the edit sets, and what follows from them: a new content without a new summary removes the
+    /// old summary, entities that the old text named become those of the new text, a volatility that was the default of the
+    /// old information type becomes that of the new one, and the frequency falls to what trust and volatility allow. An edit
+    /// that changes nothing does not raise the revision.
     ///
     /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of at most five
     /// words) that the text becomes the editor's. If an editor who is trusted less than the memory changes any of its
@@ -184,8 +184,8 @@ impl Memories {
     /// more than itself at all.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
-    /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory says the
-    /// same, also in quarantine, or has the slot; the memory's trust or volatility does not allow the frequency).
+    /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory has the slot,
+    /// or says the same, even if it is in quarantine; the memory's trust or volatility does not allow the frequency).
     pub async fn edit(&self, id: MemoryId, edit: Edit) -> Result<Memory> {
         edit.check()?;
         let edit = Edit { origin: edit.origin.or(Some(self.by)), ..edit };
@@ -218,20 +218,20 @@ impl Memories {
         self.store.write_sized(bytes, move |tx| tx.supersede_memory(&scope, old, &memory)).await
     }
 
-    /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the
-    /// user, the new one takes the place whoever said the two; their trust does not change. If the new one may not take
-    /// the place, both stay as they are, contested, until a person decides.
+    /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the user,
+    /// the new one takes the place, whatever the origins of the two; their trust does not change. If the new one may not
+    /// take the place, both stay as they are, contested, until a person decides.
     ///
     /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, if a third
-    /// memory has the slot or says the same, or if a tool or a document asks and one is trusted more.
+    /// memory has the slot or says the same, or if a tool or a document asks and one of the two is trusted more.
     pub async fn supersede_by(&self, old: MemoryId, new: MemoryId) -> Result<Saved> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
     }
 
-    /// Undoes the newest operation on a memory that is not undone yet: an edit, a change of frequency, status or trust,
-    /// a supersession, a merge. It is undone in all memories that it changed, or in none. Repeated calls go further
-    /// back, because an undo itself is not undone. Uses and checks are facts, and stay.
+    /// Undoes the newest operation on a memory (an edit, a change of frequency, status or trust, a supersession, a merge),
+    /// leaving out those that are undone already. The operation is undone in all memories that it changed, or in none.
+    /// Repeated calls go further back, because an undo itself is not undone. Uses and checks are facts, and stay.
     ///
     /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of a
     /// memory, another memory that now has the slot or says the same, an earlier text that is no longer kept, or a
@@ -276,11 +276,12 @@ impl Memories {
         Ok(forgotten)
     }
 
-    /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors,
-    /// what jobs derived from it, and all of the user's receipts, because a query may repeat the memory. A hash of its
-    /// random id remains, so that a file that somebody kept of it can be refused. A memory that it had superseded
-    /// counts as superseded by the erased memory's own successor. If there is none, it is as it was before, or archived
-    /// if its place is taken. [`User::erase`](crate::User::erase) describes what erasing cannot reach.
+    /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors, what
+    /// jobs derived from it, and all of the user's receipts, because a query may repeat the memory. A hash of its random id
+    /// remains, so that a file that somebody kept of it can be refused. A memory that the erased one had superseded counts
+    /// as superseded by the erased one's successor. If the erased one had no successor, that memory gets back the status
+    /// that it had before it was superseded, or is archived if its place is taken. [`User::erase`](crate::User::erase)
+    /// describes what erasing cannot reach.
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -292,10 +293,10 @@ impl Memories {
     }
 
     /// Counts a use of a memory, and rates it by its [outcome](crate::Outcome): success raises the memory's confidence,
-    /// failure lowers it, and a correction halves it. A use counts once if it is identified by the report's [own
+    /// failure lowers it, and a correction halves it. A use is counted only once if it is identified by the report's [own
     /// id](Use::caller_id) or by the [context](Use::receipt) that showed the memory, even if a turn that
-    /// [answers](crate::NewTurn::answering) that context already counted it. A known use is rated by the first report
-    /// that says whether it helped; later reports of it change nothing.
+    /// [answers](crate::NewTurn::answering) that context already counted it. A known use is rated by the first report that
+    /// says whether it helped; later reports of it change nothing.
     ///
     /// A use changes no text and no revision, and cannot be undone. An archived memory that is used becomes active
     /// again, unless the use did not help, the memory waits for a person, or another memory has its slot or says the
@@ -362,8 +363,9 @@ impl Memories {
         self.read(move |snapshot, scope| snapshot.review(scope, id)).await
     }
 
-    /// Decides a review, once. `by` names the person. Jobs and LLMs cannot decide a review, so this handle must act for
-    /// the user ([`by`](Self::by) [`Origin::User`]).
+    /// Decides a review, once. `by` names the person. Jobs and LLMs cannot decide a review, so this handle must act for the
+    /// user ([`by`](Self::by) [`Origin::User`]). In the table, *it* is the memory that the review is about, and *the other*
+    /// is the one that the review compares it with.
     ///
     /// | the review asks | approved | rejected |
     /// |---|---|---|
@@ -374,10 +376,10 @@ impl Memories {
     /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless the memory has a window | it is forgotten |
     /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; its file's text counts as looked at | the same |
     ///
-    /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a
-    /// check; the review stays decided. A job does not open the same review again for at least 30 days and, unless it
-    /// is a [`Check`](crate::ReviewKind::Check), only if a use was rated or a check failed since then. Nor does a
-    /// [`save`](Self::save) open a rejected contradiction again within 30 days.
+    /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a check;
+    /// the review stays decided. A job does not open the same review again for at least 30 days. After that, unless it is a
+    /// [`Check`](crate::ReviewKind::Check), a job opens it only if a use was rated or a check failed since the decision. A
+    /// [`save`](Self::save) does not open a rejected contradiction again within 30 days either.
     ///
     /// Errors: `InvalidInput` (the handle does not act for the user; `by` cannot be a person's name;
     /// [`Decision::Withdrawn`]); `NotFound`; `Conflict` (the review is already decided or withdrawn, or its decision is
@@ -526,12 +528,13 @@ impl Memories {
         self.store.write(move |tx| tx.undo_memory_group(&scope, group, by)).await
     }
 
-    /// Hides a source and everything that jobs derived from it, and from that in turn, as one operation. Quarantined
-    /// memories are in no recall and by default in no list, and nothing else can be made to say the same. What somebody saved
-    /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
-    /// settles no further than those. Of a [session](QuarantineSource::Session), what was saved in it and is trusted
-    /// less than the user is hidden too. A memory that a hidden one had superseded is as it was before, or archived if
-    /// its place is taken. The history stores `why`: up to 256 bytes, without anything that was said.
+    /// Hides a source and everything that jobs derived from it, directly or through other memories, as one operation.
+    /// Quarantined memories are in no recall and by default in no list, and no other memory can be given the same text. What
+    /// somebody saved from the source stays, but from then on, unless a person approved it, it is trusted like a document's
+    /// words and settles no further than those. If the source is a [session](QuarantineSource::Session), memories that were
+    /// saved in it are hidden too if they are trusted less than the user. A memory that a hidden one had superseded gets
+    /// back the status that it had before it was superseded, or is archived if its place is taken. The history stores `why`:
+    /// up to 256 bytes, without anything that was said.
     ///
     /// Errors: `NotFound`; `InvalidInput`; `Conflict` if the handle acts for a tool or a document.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
@@ -548,10 +551,10 @@ impl Memories {
         self.store.write(move |tx| tx.lift_quarantine(&scope, group, by)).await
     }
 
-    /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the
-    /// least trusted of them, and it is erased with any of them, after which the others hold again. Unless the new
-    /// memory states them, it gets the project, slot and task type on which they agree, and the highest of their
-    /// importances.
+    /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the least
+    /// trusted of them, and it is erased with any of them, after which the others hold again. A project, slot or task type
+    /// that it does not state is the one that all of the others share, if they share one; an importance that it does not
+    /// state is the highest of theirs.
     ///
     /// Errors: those of [`save`](Self::save); `InvalidInput` for another number of memories, or if one is named twice;
     /// `Conflict` if one of them no longer holds, if the caller's id is in use, if another memory says the same or has
@@ -564,10 +567,10 @@ impl Memories {
         self.store.write_sized(bytes, move |tx| tx.merge_memories(&scope, &memories, memory, by)).await
     }
 
-    /// Returns what matters most as a text with a token limit (`CORE.md`): five sections of at most 15 memories by
-    /// default, pinned ones first, then by how much each still matters. It leaves out what a tool or a document says
-    /// (by default), memories that have faded, are contested, hidden, archived or bound to a session, and problems,
-    /// errors and general memories that are not pinned. The same file, moment and options give the same bytes.
+    /// Returns what matters most as a text with a token limit (`CORE.md`): five sections of at most 15 memories by default,
+    /// pinned ones first, then by how much each still matters. It leaves out what a tool or a document says, memories that
+    /// have faded or are contested, hidden, archived or bound to a session, and, unless they are pinned, problems, errors
+    /// and general memories. The same file, moment and options give the same bytes.
     ///
     /// Errors: `InvalidInput` (limits).
     pub async fn core(&self, options: CoreOptions) -> Result<Core> {
@@ -583,11 +586,11 @@ impl Memories {
     }
 
     /// Finds memories that are alike by their vectors, and proposes what belongs together: at most 64 edges of the type
-    /// `similar_to` with the status [proposed](crate::EdgeStatus::Proposed) (for a cosine of 0.80 and two tags or
-    /// entities in common), and at most 32 reviews that ask whether two memories of one kind are the same (for a cosine
-    /// of 0.92). Of the newest 2,000 active memories that are not a tool's or a document's words, it compares those
-    /// that are fresh and not contested. It changes no memory, and proposes nothing that is already asked or known. An
-    /// episode notes the reflection.
+    /// `similar_to` with the status [proposed](crate::EdgeStatus::Proposed) (for a cosine of at least 0.80 and at least two
+    /// tags or entities in common), and at most 32 reviews that ask whether two memories of one kind are the same (for a
+    /// cosine of at least 0.92). Of the newest 2,000 active memories that are not a tool's or a document's words, it
+    /// compares those that are fresh and not contested. It changes no memory, and proposes nothing that is already asked or
+    /// known. An episode notes the reflection.
     pub async fn reflect(&self) -> Result<Reflected> {
         let space =
             self.store.config().embedders.first().map_or_else(|| BuiltIn::default().space(), |it| it.space());

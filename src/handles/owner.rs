@@ -1,4 +1,4 @@
-//! The user for whom something is kept: one whom a handle has found, or one who is named with it.
+//! The user for whom something is kept: one whom a handle has found, or one whom the call names.
 
 use crate::{
     error::Result,

@@ -1,4 +1,4 @@
-//! Recording a turn or a message: in the session of a handle, or in one that is named together with its user.
+//! Recording a turn or a message: in the session of a handle, or in one that is found by its key.
 
 use crate::{
     error::{Error, Result},

@@ -1,4 +1,4 @@
-//! Saving a memory: for the user of a handle, or for one who is named together with it.
+//! Saving a memory: for the user of a handle, or for one whom the call names.
 
 use std::sync::Arc;
 

@@ -15,9 +15,9 @@ use crate::{
 };
 
 impl Memories {
-    /// Sets a [configured](crate::Config::sensors) sensor to check a memory. A job runs the check when the memory is
-    /// stale, once a stale memory of the user was shown; [`validate`](Self::validate) runs it on request. A previous
-    /// expectation of the same sensor and subject is replaced. The sensor name `human` means that a review asks a
+    /// Sets a [configured](crate::Config::sensors) sensor to check a memory. Once a recall or a context has shown a stale
+    /// memory of the user, a job checks the user's stale memories; [`validate`](Self::validate) checks memories on request.
+    /// A previous expectation of the same sensor and subject is replaced. The sensor name `human` means that a review asks a
     /// person. The memory itself and its history do not change.
     ///
     /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than
@@ -53,13 +53,12 @@ impl Memories {
     ///
     /// - If a check passes, the memory's reliability becomes the sensor's, and its confidence rises, at most to the
     ///   same value.
-    /// - If a check fails, the confidence is halved and the reliability is at most 0.3, so that recalls flag the
-    ///   memory, and a review asks a person. The same failure again does not halve the confidence again.
+    /// - If a check fails, the confidence is halved, and the reliability is lowered to 0.3 or less; recalls then flag the
+    ///   memory. A review asks a person about it. The same failure again does not halve the confidence again.
     /// - An undecided check changes nothing about the memory. A check of a memory whose text was edited in the meantime
     ///   does not count, and is not recorded. A sensor that was late three times is not asked again by the same call.
     ///
-    /// Memories that no longer hold are skipped. With [`ToCheck::Stale`], sensors that a job would not ask are skipped
-    /// too.
+    /// Memories that no longer hold are skipped. With [`ToCheck::Stale`], sensors that are not configured are skipped too.
     ///
     /// Errors: `NotFound`, in which case no sensor has run; `InvalidInput` for more than 1,000 ids.
     pub async fn validate(&self, which: impl Into<ToCheck>) -> Result<Vec<MemoryCheck>> {

@@ -92,8 +92,8 @@ impl Session {
     ///
     /// Dropping the future does not undo the record: the turn may still be recorded.
     ///
-    /// Errors: `InvalidInput`, `Conflict`, `SessionEnded`, `Busy`, and `NotFound` if the session was erased (nothing
-    /// written); `Io` (record again with the same caller's id).
+    /// Errors: `InvalidInput`, `Conflict`, `SessionEnded`, `Busy`, and `NotFound` if the session was erased; all of these
+    /// mean that nothing was written. After `Io`, the turn may have been written: record it again with the same caller's id.
     pub async fn record(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record", self.ids(), self.record_turn(turn)).await
     }
@@ -106,14 +106,14 @@ impl Session {
         Ok(recorded)
     }
 
-    /// Records a message whose reply is still to come, and returns once the message is durable. It is hot and shown at
-    /// once, but recalled, and compressed with its session, only once it is complete. [`complete`](Self::complete) adds
-    /// its reply. The next record completes it without a reply, and so does the end of the session by call or by
-    /// silence. `turn` must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first
-    /// result, even if the reply has been added.
+    /// Records a message whose reply is still to come, and returns once the message is durable. It is hot and shown at once.
+    /// It can be recalled, and compressed with its session, only once it is complete. [`complete`](Self::complete) adds its
+    /// reply. The next record completes it without a reply, and so does the end of the session by call or by silence. `turn`
+    /// must have no reply. With a [`caller_id`](NewTurn::caller_id), a repeated call returns the first result, even if the
+    /// reply has been added.
     ///
-    /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn with a reply, without a message, or that
-    /// names the context it answers.
+    /// Errors: those of [`record`](Self::record); `InvalidInput` for a turn that has a reply, has no message, or names the
+    /// context it answers.
     pub async fn record_message(&self, turn: NewTurn) -> Result<Recorded> {
         in_span("record_message", self.ids(), self.record_only_message(turn)).await
     }
@@ -171,11 +171,11 @@ impl Session {
     }
 
     /// Returns the last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
-    /// [`Config::hot_tokens`](crate::Config::hot_tokens); the newest is there even if it exceeds these alone. Empty
-    /// once the session has ended and nothing was recorded in a successor.
+    /// [`Config::hot_tokens`](crate::Config::hot_tokens); the newest is there even if it alone exceeds that. Empty once the
+    /// session has ended and nothing was recorded in a successor.
     ///
-    /// If they are in memory and nobody has written to the file since, no row is read (measured by the benchmark
-    /// `hot`).
+    /// If they are in memory and nobody has written to the file since, no row is read. The benchmark `hot` measures how long
+    /// this takes.
     pub async fn hot(&self) -> Result<Arc<HotTier>> {
         let id = self.id();
         if let Some(hot) = self.store.hot_in_memory(&self.scope, id)? {
@@ -213,8 +213,8 @@ impl Session {
     /// the configured models answer the same.
     ///
     /// The newest turns are shown without a gap. First hot and then warm turns are shown, from the newest back. A turn that
-    /// is too long for the room left to it is cut. The context stops where not even a 48-token part of the next turn fits.
-    /// Older turns may be recalled for what they say. Turns of the session that did not fit are in [`Context::left_out`].
+    /// is too long for the room left to it is cut. The row ends before a turn of which not even a 48-token part fits. Older
+    /// turns may be recalled for what they say. Turns of the session that did not fit are in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -247,14 +247,14 @@ impl Session {
         .await
     }
 
-    /// Returns a page of the session's history in ascending order, in whatever tier the turns are: at most `limit`
-    /// turns (1 to 1,000) after the turn number `after`, the last one seen; `None` starts at the beginning. Reads only
-    /// the page, through an index, and no frame of the archive twice (measured by the benchmark `pages`).
+    /// Returns a page of the session's history in ascending order, in whatever tier the turns are: at most `limit` turns (1
+    /// to 1,000) after the turn number `after`, the last one seen; `None` starts at the beginning. Reads little more than
+    /// the page, through an index, and no frame of the archive twice. The benchmark `pages` measures how long this takes.
     pub async fn turns(&self, after: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
         self.page(HistoryEnd::After(after.unwrap_or(0)), limit).await
     }
 
-    /// Returns a page from the end of the session's history, as chat programs show it and then page back: the last
+    /// Returns a page of the session's history for a chat program, which shows the end first and then pages back: the last
     /// `limit` turns (1 to 1,000) before the turn number `before`, the first one seen; `None` starts at the newest. The
     /// order is ascending here too.
     pub async fn turns_before(&self, before: Option<u32>, limit: u32) -> Result<Vec<PastTurn>> {
@@ -267,15 +267,15 @@ impl Session {
             .await
     }
 
-    /// Returns the session as the file describes it.
+    /// Returns what the file holds about the session as a whole: its key, title, times, counts and metadata.
     pub async fn info(&self) -> Result<SessionInfo> {
         let id = self.id();
         self.read(move |snapshot, scope| Ok(snapshot.session(scope, id)?.info)).await
     }
 
-    /// Returns a page of the moves of the session's turns between tiers, ordered by turn and then by move: at most
-    /// `limit` of them (1 to 1,000) after `after`, the [turn](Transition::turn_number) and the
-    /// [move](Transition::move_number) of the last one seen; `None` starts at the first.
+    /// Returns a page of the moves of the session's turns between tiers, ordered by turn and then by move: at most `limit`
+    /// of them (1 to 1,000) after `after`, which is the [turn number](Transition::turn_number) and [move
+    /// number](Transition::move_number) of the last one seen; `None` starts at the first.
     pub async fn transitions(&self, after: Option<(u32, u32)>, limit: u32) -> Result<Vec<Transition>> {
         let (id, after, limit) = (self.id(), after.unwrap_or((0, 0)), checked_limit(limit)?);
         self.read(move |snapshot, scope| {
@@ -300,9 +300,9 @@ impl Session {
         self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
     }
 
-    /// Stores a JSON object of the caller's with the session, replacing the previous one, or removes it with `None`: at
-    /// most 16 KiB as JSON, nested at most 64 levels deep. It is exported and erased with the session, and is neither
-    /// searched nor shown to an LLM. A successor that continues the conversation inherits it.
+    /// Stores a JSON object of the caller's with the session, replacing the previous one: at most 16 KiB as JSON, nested at
+    /// most 64 levels deep. `None` removes it. It is exported and erased with the session, and is neither searched nor shown
+    /// to an LLM. A successor that continues the conversation inherits it.
     pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
@@ -354,7 +354,7 @@ impl Session {
     }
 
     /// Returns a page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to
-    /// 1,000) after the turn number `after`, that of the last one seen; `None` starts at the first.
+    /// 1,000) after the turn number `after`, to which the last one seen belongs; `None` starts at the first.
     pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
         let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {

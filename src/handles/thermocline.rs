@@ -71,7 +71,7 @@ impl Thermocline {
         off_thread(move || Ok(Self { store: Arc::new(Open::file(&path, config)?) })).await
     }
 
-    /// Returns the file's absolute path with links resolved: the same whichever path the file was opened by.
+    /// Returns the file's absolute path with links resolved. It is the same, whichever path the file was opened by.
     pub fn path(&self) -> &Path {
         self.store.path()
     }
@@ -134,7 +134,8 @@ impl Thermocline {
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 
-    /// Records a message whose reply is still to come, in a user's session as [`record`](Self::record) finds or adds it.
+    /// Records a message whose reply is still to come, in a user's session, which is found or added as by
+    /// [`record`](Self::record).
     ///
     /// Errors: those of [`record`](Self::record) and [`Session::record_message`](crate::Session::record_message).
     pub async fn record_message(
@@ -151,7 +152,8 @@ impl Thermocline {
     /// Saves a memory as [`Memories::save`](crate::Memories::save) does. The user is added if new, in the same transaction: a
     /// memory that is refused adds nobody.
     ///
-    /// Errors: those of [`Memories::save`](crate::Memories::save), and those about the user of [`record`](Self::record).
+    /// Errors: those of [`Memories::save`](crate::Memories::save), and those of [`record`](Self::record) that concern the
+    /// user.
     pub async fn save_memory(&self, user: impl Into<UserKey>, memory: NewMemory) -> Result<(User, Saved)> {
         let work = saving::save(&self.store, Owner::named(user.into())?, memory);
         let (scope, saved) = in_span_found("save", None, work, saving::ids).await?;
@@ -176,9 +178,8 @@ impl Thermocline {
 
     /// Imports what [`User::export`] wrote, as the user of this name, of whom the file must hold nothing yet.
     ///
-    /// The lines are read into memory, checked, and written in one transaction, for which other writes wait (about 0.1
-    /// ms a turn). If the file has a wrong line, is truncated, or has ids that are already in this memory file, nothing
-    /// changes.
+    /// The lines are read into memory, checked, and written in one transaction, for which other writes wait (about 0.1 ms a
+    /// turn). If a line is wrong, the last lines are missing, or an id is already in this memory file, nothing changes.
     pub async fn import(&self, user: &str, from: impl BufRead + Send + 'static) -> Result<Transferred> {
         check_name("user's name", Some(user))?;
         let (key, max_side_bytes) = (UserKey::Name(user.to_owned()), self.store.config().max_side_bytes);
@@ -235,10 +236,10 @@ impl Thermocline {
         off_thread(move || store.backup(&to)).await
     }
 
-    /// Runs due jobs until none is left: for callers with their own scheduler, or to see what compression produced.
-    /// First, it ends sessions that have been silent for too long. The library's own worker may run at the same time,
-    /// in this or another process: no two of them work on the same job. [`close`](Self::close) stops the run, and gives
-    /// a job in progress back.
+    /// Runs due jobs until none is left: for callers with their own scheduler, or to see what compression produced. First,
+    /// it ends sessions that have been silent for too long. The library's own worker may run at the same time, in this or
+    /// another process: no two of them work on the same job. [`close`](Self::close) stops the run, and returns a job in
+    /// progress to the queue.
     pub async fn run_jobs(&self, options: RunJobs) -> Result<JobsReport> {
         let store = Arc::clone(&self.store);
         drive(move || async move {
@@ -255,8 +256,8 @@ impl Thermocline {
         self.store.write(|tx| tx.rebuild_vectors()).await
     }
 
-    /// Removes the vectors of all models except the configured ones and the built-in one: after a change of model that will
-    /// not be reverted. To get them back, everything has to be embedded again.
+    /// Removes the vectors of all models except the configured ones and the built-in one. Use it after a change of model
+    /// that will not be reverted. To get them back, everything has to be embedded again.
     pub async fn drop_other_vectors(&self) -> Result<()> {
         let mut kept: Vec<EmbeddingSpace> =
             self.store.config().embedders.iter().map(|embedder| embedder.space()).collect();
@@ -285,9 +286,9 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.jobs(after, limit)).await
     }
 
-    /// Returns a page of the users of the file, in the order in which they were added: at most `limit` of them (1 to
-    /// 1,000) after the user `after`, the last one seen; `None` starts at the first. The page contains ids, names and
-    /// counts, and nothing that was said. Users with more sessions take longer to count: benchmark `pages`.
+    /// Returns a page of the users of the file, in the order in which they were added: at most `limit` of them (1 to 1,000)
+    /// after the user `after`, the last one seen; `None` starts at the first. The page contains ids, names and counts, and
+    /// nothing that was said. Users with more sessions take longer to count; the benchmark `pages` measures this.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn users(&self, after: Option<UserId>, limit: u32) -> Result<Vec<UserInfo>> {
@@ -296,15 +297,15 @@ impl Thermocline {
         off_thread(move || store.snapshot()?.users(after, limit)).await
     }
 
-    /// Makes the job with this number due now, if it was given up or waits for a retry; without a number, all such
-    /// jobs. Returns the number of jobs. Jobs ask a summarizer or embedder that is in its cooldown again at once.
+    /// Makes the job with this number due now, if it was given up or waits for a retry; without a number, all such jobs.
+    /// Returns the number of jobs. A summarizer or embedder that is in its cooldown is asked again at once.
     pub async fn retry_jobs(&self, job_no: Option<i64>) -> Result<u64> {
         self.store.cooldowns().end_for_jobs();
         self.store.write(move |tx| tx.retry_jobs(job_no)).await
     }
 
-    /// Stops runs of jobs, for which it waits at most [`Config::close_timeout`], waits until everything queued is
-    /// durable, and ends the worker and the writer. All clones of the handle are closed too: later writes through them
+    /// Stops runs of jobs, and waits for them for at most [`Config::close_timeout`]. Then it waits until everything queued
+    /// is durable, and ends the worker and the writer. All clones of the handle are closed too: later writes through them
     /// fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed).
     pub async fn close(&self) -> Result<()> {
         self.store.stop_runs().await;

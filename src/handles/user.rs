@@ -147,7 +147,7 @@ impl User {
         Ok(in_span_found("record", Some(self.id()), work, recording::ids).await?.1)
     }
 
-    /// Records a message whose reply is still to come, in a session as [`record`](Self::record) finds or starts it.
+    /// Records a message whose reply is still to come, in a session that is found or started as by [`record`](Self::record).
     ///
     /// Errors: those of [`record`](Self::record) and [`Session::record_message`].
     pub async fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
@@ -169,9 +169,9 @@ impl User {
         Ok(self.handle(found.info.id))
     }
 
-    /// Returns a page of the user's sessions, the last added first: at most `limit` of them (1 to 1,000) that were
-    /// added before the session `after`, the last one of the previous page; `None` returns the first page. Reads only
-    /// the page, through an index (measured by the benchmark `pages`).
+    /// Returns a page of the user's sessions, the last added first: at most `limit` of them (1 to 1,000) after the session
+    /// `after`, the last one of the previous page; `None` returns the first page. Reads only the page, through an index. The
+    /// benchmark `pages` measures how long this takes.
     ///
     /// Errors: `InvalidInput`, and `NotFound` if `after` was erased in the meantime.
     pub async fn sessions(&self, after: Option<SessionId>, limit: u32) -> Result<Vec<SessionInfo>> {
@@ -331,15 +331,14 @@ impl User {
         off_thread(move || store.snapshot()?.anchor(&scope, id)?.ok_or_else(no_anchor)).await
     }
 
-    /// Sets an anchor by hand. If the attribute has one value, the new value supersedes the current one. A retracted
-    /// anchor counts again. The `subject` is `user`, `assistant`, or a name; it is folded.
+    /// Sets an anchor by hand. If the attribute has one value, the new value supersedes the current one. A retracted anchor
+    /// counts again. The `subject` is `user`, `assistant`, or a name, whose case, width, accents and blanks do not matter.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         Ok(self.set_anchor_by(subject, attribute, value, BY_CALLER).await?.id)
     }
 
-    /// Sets an anchor like [`set_anchor`](Self::set_anchor), and records `by` (1 to 200 bytes) as who set it:
-    /// [`Evidence::made_by`](crate::Evidence::made_by). Nothing is added if `by` has set this value before and it
-    /// holds.
+    /// Sets an anchor like [`set_anchor`](Self::set_anchor), and records `by` (1 to 200 bytes) as the one who set it:
+    /// [`Evidence::made_by`](crate::Evidence::made_by). Nothing is added if `by` has set this value before and it holds.
     pub async fn set_anchor_by(
         &self,
         subject: &str,
@@ -357,7 +356,7 @@ impl User {
     /// attribute has many values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by).
     /// A repeated call changes nothing and returns the same id.
     ///
-    /// Errors: `NotFound`; `Conflict` if neither the anchor nor the value holds any more.
+    /// Errors: `NotFound`; `Conflict` if the anchor no longer holds, unless an anchor with the new value does.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
         let (scope, value, by) = (self.scope, checked_value(value)?, checked_maker(by)?);
         self.store.write(move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
@@ -371,9 +370,9 @@ impl User {
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns in every tier, summaries,
-    /// anchors with their evidence, moves, memories, uses, callers' ids. Jobs, receipts and the states of sessions are
-    /// not exported, and [`import`](crate::Thermocline::import) recomputes the words. An export of the imported user has
-    /// the same bytes.
+    /// anchors with their evidence, moves, memories, uses, callers' ids. Jobs, receipts and the states of sessions are not
+    /// exported, and [`import`](crate::Thermocline::import) recomputes the words that are searched. An export of the
+    /// imported user has the same bytes.
     pub async fn export(&self, to: impl Write + Send + 'static) -> Result<Transferred> {
         self.store.take_over_inserted().await?; // Gives inserted turns the hashes that verify their texts.
         let (store, scope) = (Arc::clone(&self.store), self.scope);
@@ -397,10 +396,10 @@ impl User {
         Ok(queued)
     }
 
-    /// Erases all data of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, the user's
-    /// name. The data is removed from the bytes of the file and its log, not only hidden; if another process keeps the
-    /// log in use, a job does this later ([`Erased::is_pending`]). If the erase is interrupted, the next run of jobs
-    /// finishes it.
+    /// Erases all data of the user: sessions, turns, archive, words, summaries, anchors, memories, jobs, and the user's
+    /// name. The data is removed from the bytes of the file and its log, not only hidden; if another process keeps the log
+    /// in use, a job does this later ([`Erased::is_pending`]). If the erase is interrupted, the next run of jobs finishes
+    /// it.
     ///
     /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
     /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as
