@@ -57,9 +57,9 @@ struct Marker {
     embeddings: bool,
 }
 
-/// A folder that shows a user's memories as files: markdown with a head, by default in the format of the cognitive
-/// paper, for people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the
-/// edits that people made in the folder; a person has to decide where both sides changed the same part.
+/// A folder that shows a user's memories as files: markdown with a head, by default in the format of the cognitive paper,
+/// for people, Obsidian and git. The memory file remains the source of truth. [`sync`](Self::sync) applies the edits that
+/// people made in the folder; where the file and the memory both changed the same part, a person has to decide.
 ///
 /// The state of the last write is stored in the folder (`_sync.json`), not in the memory file, so that a folder that is
 /// copied, moved or restored brings the state that matches its files. Only one process at a time may work in a folder.
@@ -109,10 +109,10 @@ impl Vault {
         Self { store, scope, memories, folder, options }
     }
 
-    /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never
-    /// changes its [`layout`](VaultOptions::layout). Whether its files have [`links`](VaultOptions::links) and
-    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`. It
-    /// writes even if the options ask for a [dry run](VaultOptions::dry_run).
+    /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never changes
+    /// its [`layout`](VaultOptions::layout). Whether its files have [`links`](VaultOptions::links) and
+    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`.
+    /// `init` writes even if the options ask for a [dry run](VaultOptions::dry_run).
     ///
     /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `InvalidInput` if its marker
     /// cannot be read; `Busy` while another process works in it; `Io`.
@@ -142,10 +142,11 @@ impl Vault {
         Marker { user_id: self.scope.user_id, layout, links, embeddings }
     }
 
-    /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left
-    /// as it is and reported, or set aside if the memory now has another file or none; what a person wrote into another
-    /// page is set aside. If the [layout](Layout) is another than the cognitive one, the first export makes the folder a
-    /// vault. All files of such a layout are generated, and what a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes no vault.
+    /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left as it
+    /// is and reported, or set aside if the memory now has another file or none. What a person wrote into any other page is
+    /// set aside. With another [layout](Layout) than the cognitive one, the first export makes the folder a vault; all of
+    /// its files are generated, so whatever a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes
+    /// no vault.
     ///
     /// Errors: `NotFound` if the folder is not a vault; `Conflict` if it is another user's, or has another layout;
     /// `InvalidInput` if its marker cannot be read, or if it has more than 200,000 files; `Busy` while another process
@@ -204,10 +205,9 @@ impl Vault {
     ///   aside as `NAME.conflict.md`, and a review ([`Conflict`](crate::ReviewKind::Conflict)) asks a person. A text is
     ///   also set aside if its file is out of date (an old checkout), or if somebody wrote into a generated page.
     /// - In the file of an edge, a person may edit the text and the strength.
-    /// - A new file becomes a memory with the words of [`VaultOptions::origin`]. Its confidence is at most .80 and its
-    ///   frequency at most `mid`, whatever the file says. The memory of a file in `vault/` is pinned. The memory of a
-    ///   file that was moved to another folder gets that folder's kind, unless the file's head was edited to say
-    ///   another.
+    /// - A new file becomes a memory whose words count as those of [`VaultOptions::origin`]. Its confidence is at most .80
+    ///   and its frequency at most `mid`, whatever the file says. The memory of a file in `vault/` is pinned. The memory of
+    ///   a file that was moved to another folder gets that folder's kind, unless the file's head was edited to say another.
     /// - A file that is gone is written again, unless [`VaultOptions::deletes`] says that its memory is to be
     ///   forgotten.
     /// - A file that cannot be read stays as it is, and is reported, if possible with the line of the problem.

@@ -1,5 +1,5 @@
 //! What recall reads instead of texts: postings of words, and facts about units. This module only encodes and decodes them.
-//! The store has the rows.
+//! The store reads and writes the rows.
 
 pub(crate) mod facts;
 pub(crate) mod postings;

@@ -1,8 +1,8 @@
 //! The postings of one word of one user: which units contain it, and how often in each field.
 //!
-//! A chunk is one row, small enough for one page of the file. An entry begins with a variable-length integer: the gap to
-//! the previous unit and, in the lowest two bits, a code. Three codes mean that the word occurs once, each in a
-//! different field; the fourth means that two bytes with the counts follow.
+//! They are stored in chunks. A chunk is one row, small enough for one page of the file. An entry begins with a
+//! variable-length integer: the gap to the previous unit and, in the lowest two bits, a code. Three codes mean that the word
+//! occurs once, each in a different field; the fourth means that two bytes with the counts follow.
 
 use crate::text::words::FieldCounts;
 

@@ -1,8 +1,8 @@
 //! Compresses one ended session, chunk by chunk.
 //!
-//! Judging, summarizing and packing happen outside any transaction. A swap then writes their results in one. Turns without a
-//! good verdict from the summarizer stay as they are and are tried again later. After a few tries the built-in summarizer
-//! takes over.
+//! Judging, summarizing and packing happen outside any transaction. Their results are then written in one transaction, a
+//! swap. Turns without a good verdict from the summarizer stay as they are and are tried again later. After a few tries the
+//! built-in summarizer takes over.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Adds whole blocks of one user's units to the index, batch by batch. Before that, removes what is left of an index that is
-//! to be rebuilt; after that, sweeps the index.
+//! First removes what is left of an index that is to be rebuilt, then adds whole blocks of one user's units to the index,
+//! batch by batch, and at last sweeps the index.
 
 use std::sync::Arc;
 

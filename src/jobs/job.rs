@@ -93,8 +93,8 @@ impl RunJobs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// Jobs that the run had begun or that were due when it last counted them: at its start, and again whenever it has begun
-    /// as many.
+    /// The jobs that the run had begun when it last counted, plus those that were due then. It counts at its start, and
+    /// again whenever it has begun as many jobs as it had counted.
     pub jobs_due: u64,
     /// Tries at jobs that have ended, with any result: done, given up, or left for later.
     pub jobs_ended: u64,
@@ -123,12 +123,12 @@ pub struct JobsReport {
     pub summaries: u64,
     /// Summaries by the built-in summarizer.
     pub built_in_summaries: u64,
-    /// Number of these that the built-in summarizer wrote because the configured one failed or gave no usable answer.
-    /// [`Session::compress_again`](crate::Session::compress_again) has the configured one asked again.
+    /// How many of `built_in_summaries` were written because the configured summarizer failed or gave no usable answer.
+    /// [`Session::compress_again`](crate::Session::compress_again) asks the configured one again.
     pub fallbacks: u64,
     /// New memories extracted from ended sessions.
     pub memories: u64,
-    /// Uses of memories that were rated from the user's own words, also by extractions that wait for another try.
+    /// Uses of memories that were rated from the user's own words, including those by extractions that wait for another try.
     pub rated_uses: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Checks whether memories still hold. Asks their sensors, outside any transaction, for each check on a new thread and for a
+//! Checks whether memories still hold. Asks their sensors outside any transaction, each time on a new thread and for a
 //! bounded time, and stores the results.
 
 use std::{

@@ -45,17 +45,18 @@ const FEWEST_TOKENS: usize = 3;
 ///
 /// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. These
 /// are also read, if they exist: `tokenizer_config.json`, `modules.json` with the folders it names,
-/// `sentence_bert_config.json` (or that of another model type) and `config_sentence_transformers.json`. Supported:
+/// `sentence_bert_config.json` (or the same with another model type in its name) and `config_sentence_transformers.json`.
+/// Supported:
 ///
 /// | | |
 /// |---|---|
 /// | model types | `bert` (all-MiniLM, BGE, E5, GTE, Arctic and others of that form), `distilbert`, `roberta`, `xlm-roberta`, `camembert`; gelu, absolute positions |
-/// | weights | 32-bit floats, or 16-bit ones of either kind, in one file |
+/// | weights | 32-bit or 16-bit floats (`F16` or `BF16`), in one file |
 /// | vocabularies | `WordPiece`, cased or not; with the feature `multilingual` Unigram and BPE as well (multilingual E5, paraphrase-multilingual-MiniLM, BGE-M3) |
 /// | pooling | mean, `[CLS]`, last token |
 /// | after pooling | `Dense` (tanh, identity), `Normalize` |
-/// | prompts | `query`; `document`, `passage` or `corpus`; the default one |
-/// | length of texts | `max_seq_length`, at most 1,024 tokens and as many as the model has positions; 256 if the folder does not say |
+/// | prompts | for queries `query`; for documents `document`, `passage` or `corpus`; otherwise the default prompt |
+/// | length of texts | `max_seq_length`, or 256 tokens if the folder does not say; never more than 1,024, nor more than the model has positions |
 ///
 /// Anything else is refused with an error that names it: implement [`Embedder`] for it.
 ///

@@ -40,13 +40,13 @@ const TEXTS_AT_ONCE: usize = 8;
 /// ```
 ///
 /// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. Model
-/// types, weights and vocabularies are those of [`LocalEmbedder`](crate::LocalEmbedder), each as its
+/// types, weights and vocabularies are those of [`LocalEmbedder`](crate::LocalEmbedder). The model must be the type's
 /// `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature `multilingual`
 /// bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
 ///
 /// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: the scores of ms-marco are between
 /// about -11 and 11. A query and a text may have 512 tokens together, or as many as the model has positions. If they have
-/// more, the text is cut, and the query only if it alone takes more than half.
+/// more, the text is cut; the query is cut too if it alone takes more than half.
 ///
 /// The reranker computes on a separate thread, in 32-bit floats, and gives the same numbers on every machine. If its answer
 /// is no longer awaited, it stops within a few texts.

@@ -1,4 +1,4 @@
-//! The tokenizer of a folder with a `WordPiece` vocabulary, which is BERT's.
+//! BERT's tokenizer, for a folder with a `WordPiece` vocabulary.
 
 use std::{borrow::Cow, collections::HashMap, path::Path};
 

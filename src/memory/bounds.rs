@@ -47,8 +47,7 @@ impl NewMemory {
     /// The longest time for which a check may hold: a hundred years of 366 days.
     pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
-    /// Checks the memory itself as saving would, for callers that must know beforehand. What depends on the file or the
-    /// clock is not checked.
+    /// Makes the checks of saving that need neither the file nor the clock, for callers that must know beforehand.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the memory exceeds a bound, or if its fields
     /// do not fit together.
@@ -86,7 +85,7 @@ impl Birth {
 }
 
 impl Edit {
-    /// Checks the edit itself as editing would, whatever memory it is for.
+    /// Makes the checks of editing that need only the edit, not the memory that it is for.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
@@ -108,7 +107,7 @@ impl Edit {
 }
 
 impl NewEdge {
-    /// Checks the edge itself as adding it would.
+    /// Makes the checks of adding an edge that need only the edge, not its two memories.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
@@ -119,7 +118,7 @@ impl NewEdge {
 }
 
 impl NewNote {
-    /// Checks the note itself as noting it would.
+    /// Makes the checks of taking a note that need only the note, not the file.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
@@ -136,7 +135,7 @@ impl NewNote {
 }
 
 impl Use {
-    /// Checks the use itself as reporting it would.
+    /// Makes the checks of reporting a use that need only the report, not the file.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {
@@ -149,7 +148,7 @@ impl Use {
 }
 
 impl MemoryFilter {
-    /// Checks the filter itself: its fields have the bounds of a memory's.
+    /// Checks that the filter's fields are within the bounds for a memory's fields.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a field exceeds a bound.
     pub fn check(&self) -> Result<()> {

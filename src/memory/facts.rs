@@ -1,4 +1,4 @@
-//! The input of the rules: the numbers and words of a memory, without its texts.
+//! The input of the rules: a memory's numbers, times and properties, without its texts.
 
 use std::time::Duration;
 

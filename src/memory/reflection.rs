@@ -1,5 +1,5 @@
-//! Finds themes and tags that span projects among memories, and writes them as the page `REFLECTION.md` (cognitive paper),
-//! with what is used most, insights and merges.
+//! Finds themes in memories, and tags that several projects share. Writes them as the page `REFLECTION.md` (cognitive
+//! paper), together with the most used memories, insights and merges.
 
 use std::collections::BTreeMap;
 

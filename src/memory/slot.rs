@@ -1,4 +1,4 @@
-//! Decides which memory may take another's place, and whose words a memory is when somebody else says the same.
+//! Decides which memory may take another's place, and whose words a memory counts as once somebody else has said the same.
 
 use crate::{
     memory::terms::folded,

@@ -1,5 +1,5 @@
-//! Decides what tending does to one memory: it settles, falls back or is archived, or a person is asked about it. Also says
-//! which numbers decided.
+//! Decides what tending does to one memory: it settles, falls back or is archived, or a person is asked about it. Also gives
+//! the numbers that decided it.
 
 use chrono::{DateTime, Utc};
 

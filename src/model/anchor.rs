@@ -16,14 +16,14 @@ use crate::model::{
 pub struct Anchor {
     /// The anchor's id.
     pub id: AnchorId,
-    /// Who the anchor is about: `user`, `assistant`, or a folded name.
+    /// Who the anchor is about: `user`, `assistant`, or a name without capitals and accents (`sister anna`).
     pub subject: String,
     /// The attribute that the anchor states.
     pub attribute: Attribute,
     /// The value, as it was last said.
     pub value: String,
-    /// How well the value is supported: `1 - 0.5^n` if n sources (turns, or settings by hand) state it; those before its
-    /// retraction do not count. This project's formula.
+    /// How well the value is supported: `1 - 0.5^n` if n sources state it. A source is a turn or a setting by hand; sources
+    /// before the value's retraction do not count. The formula is this project's own.
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
@@ -62,7 +62,8 @@ impl Anchor {
 pub struct AnchorStated {
     /// The anchor's id.
     pub id: AnchorId,
-    /// Whether this call added a statement; false if the same maker had stated the value before, and it holds.
+    /// Whether this call added a statement; false if the value still holds, and the same maker (`made_by`) had already set
+    /// it by hand.
     pub is_new: bool,
 }
 
@@ -75,7 +76,7 @@ pub struct Evidence {
     pub turn_id: Option<TurnId>,
     /// Whether the evidence says that the value holds, or that it ends.
     pub stance: Stance,
-    /// When the turn was said; if the anchor was set by hand, when that was done, by the system clock.
+    /// When the turn was said. If the anchor was set by hand, the time of the setting, by the system clock.
     pub said_at: DateTime<Utc>,
     /// Who found the evidence: `extractive` (built in) or a summarizer's name. If the anchor was set by hand: `caller`,
     /// or the name that the caller gave.
@@ -184,7 +185,7 @@ word_enum! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundAnchor {
-    /// Who the claim is about: `user`, `assistant`, or a folded name.
+    /// Who the claim is about: `user`, `assistant`, or a name without capitals and accents (`sister anna`).
     pub subject: String,
     /// The attribute that the claim states.
     pub attribute: Attribute,

@@ -35,7 +35,7 @@ impl ChatMessage {
     /// occurs once per request and is not counted.
     pub const FRAME_TOKENS: u32 = 5;
 
-    /// Creates a message, to put before or after those of a context.
+    /// Creates a message, to put before or after the messages of a context.
     pub fn new(role: ChatRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into() }
     }

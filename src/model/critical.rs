@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::word_enum::word_enum;
 
 word_enum! {
-    /// The rule that made a turn critical. If several apply, the first in this list that still keeps the user's turns is
-    /// recorded.
+    /// The rule that made a turn critical. If several apply, the first in this list is recorded, except rules that no longer
+    /// keep this user's turns because the turns were of no use.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum CriticalRule {
@@ -28,8 +28,8 @@ word_enum! {
         Emotion = "emotion",
         /// The turn is the first of its session.
         FirstTurn = "first_turn",
-        /// The turn ranked best among the recalled items of three contexts that replies were made with, before its
-        /// session was compressed.
+        /// The turn ranked best among the recalled items of three contexts that were used for replies, before its session
+        /// was compressed.
         Used = "used",
         /// A summarizer decided to keep the turn, for reasons of its own.
         Summarizer = "summarizer",
@@ -38,7 +38,7 @@ word_enum! {
 }
 
 impl CriticalRule {
-    /// Every rule, in the order above.
+    /// Every rule, in the order of the list.
     pub const ALL: [Self; 11] = Self::EVERY;
 
     /// Returns whether the rule keeps turns regardless of their use: turns that somebody asked to keep, and turns that

@@ -45,7 +45,7 @@ impl EdgeType {
     /// Every type.
     pub const ALL: &[Self] = &Self::EVERY;
 
-    /// Returns whether the relation holds in both directions. Such an edge is stored once, whichever direction is
+    /// Returns whether the relation holds in both directions. If it does, an edge is stored once, whichever direction is
     /// given.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Self::AlternativeTo | Self::RelatedTo | Self::SimilarTo | Self::Contradicts)

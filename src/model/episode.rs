@@ -48,7 +48,7 @@ pub struct Episode {
     pub memory_id: Option<MemoryId>,
     /// The session in which the episode happened; `None` if it happened in none, or if that session was erased.
     pub session_id: Option<SessionId>,
-    /// For a use in a context that a turn answered: the number of that turn in its session, from 1.
+    /// For a use in a context for which a turn was recorded: the turn's number in its session, from 1.
     pub turn_number: Option<u32>,
     /// For a use: the receipt of the context that showed the memory, if one was named.
     pub receipt_id: Option<ReceiptId>,

@@ -1,4 +1,4 @@
-//! Receipts in words: how the query was asked and ranked, what was found, and what happened to each item.
+//! Receipts in words: what was asked, how the results were ranked, what was found, and what happened to each item.
 
 use std::fmt::Write as _;
 
@@ -20,8 +20,8 @@ impl SameSource {
 }
 
 impl Receipt {
-    /// Explains the receipt in words: how the query was asked and ranked, what was found, what was left out, and why.
-    /// Refers to turns by their place in the user's order of recording. Of what was said, it quotes only queries.
+    /// Explains the receipt in words: what was asked, how the results were ranked, what was found, what was left out, and
+    /// why. Refers to turns by their place in the user's order of recording. Of what was said, it quotes only queries.
     pub fn explain(&self) -> String {
         let mut text = self.explain_asking();
         for item in &self.items {
@@ -30,7 +30,7 @@ impl Receipt {
         text
     }
 
-    /// Explains everything except the items: how the query was asked and ranked, what was missing, and the totals.
+    /// Explains everything except the items: what was asked, how the results were ranked, what was missing, and the totals.
     pub fn explain_asking(&self) -> String {
         let mut text = String::new();
         let asked_at = self.asked_at.format("%Y-%m-%d %H:%M:%S UTC");
@@ -151,9 +151,8 @@ fn explain_profile(profile: &Profile) -> String {
 }
 
 impl ReceiptItem {
-    /// Explains what happened to the item and why it was found:
-    /// `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`. A reranker's score, `reranked 4.213`, comes between
-    /// the two.
+    /// Explains what happened to the item and why it was found: `shown whole, 42 tokens; 0.912 by words 1.00, meaning 0.60`.
+    /// A reranker's score, `reranked 4.213`, comes after the semicolon.
     pub fn explain(&self) -> String {
         let parts = self.parts.explain();
         let found = if self.is_anchor() {

@@ -13,20 +13,19 @@ use crate::model::ids::SessionId;
 /// let options = RecallOptions::default().filter(Filter::default().project("boat"));
 /// ```
 ///
-/// The filter is applied before the best results are chosen: a request for ten results returns ten if ten pass. It
-/// removes results and changes no score: a turn that does not pass still lends score to the turns around it, and still
-/// counts in how rare a word is.
+/// The filter is applied before the best results are chosen: a request for ten results returns ten if ten pass. It removes
+/// results and changes no score: a turn that does not pass still lends score to the turns around it, and still counts when
+/// the rarity of a word is computed.
 ///
-/// - The filter applies to turns and to the summaries in their places.
+/// - The filter applies to turns and to the summaries that replaced them.
 /// - Memories belong to no session. A filter by `sessions` excludes all memories, and a filter by project excludes
 ///   memories that are filed under another project. The time of a memory is when it was said. A
 ///   [`MemoryFilter`](crate::MemoryFilter) can restrict memories further.
-/// - Anchors belong to no session and no time. A recall with a filter returns none; a context shows them, unless it is
-///   [without](crate::ContextOptions::without) their section.
-/// - In a context, the filter applies to what is recalled, including from the context's own session, and to promoted
-///   turns, which were of use earlier in that session. The recent turns of that session, and earlier ones that are
-///   shown for their place, are shown anyway, unless the filter excludes the session itself
-///   ([`without_sessions`](Self::without_sessions)).
+/// - Anchors belong to no session and no time. A recall with a filter returns none. A context shows them, unless their
+///   section is left out ([`without`](crate::ContextOptions::without)).
+/// - In a context, the filter applies to what is recalled, including from the context's own session, and to promoted turns,
+///   which were of use earlier in that session. The newest turns of that session, from the newest back without a gap, are
+///   shown anyway, unless the filter excludes the session itself ([`without_sessions`](Self::without_sessions)).
 ///
 /// A session that the user does not have, or a project under which nothing is filed, is no error: `missing` says so.
 /// Errors: `InvalidInput` for a project with an empty name or one over 256 bytes, a time outside the years 1 to 9999,

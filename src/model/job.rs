@@ -17,7 +17,7 @@ word_enum! {
     pub enum JobKind {
         /// Compresses an ended session.
         Compress = "compress",
-        /// Extracts memories from an ended session, and rates the uses of memories there.
+        /// Extracts memories from an ended session, and rates the memories that the session used.
         Extract = "extract",
         /// Erases a session, or all data of a user.
         Erase = "erase",
@@ -30,8 +30,8 @@ word_enum! {
         /// Finds damage in the index and the vectors of a user's units, and queues the jobs that rebuild the damaged
         /// parts.
         Mend = "mend",
-        /// Recomputes what older rules derived from a user's units (turns, summaries, memories): words, why turns are kept
-        /// verbatim, anchors.
+        /// Recomputes what older rules derived from a user's units (turns, summaries, memories): words, anchors, and the
+        /// rules by which turns are kept verbatim.
         Derive = "derive",
         /// Removes rows of a user that older versions kept forever and this version does not keep.
         Prune = "prune",
@@ -156,11 +156,11 @@ pub struct JobInfo {
     pub user_id: Option<UserId>,
     /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
-    /// The number of tries that count towards giving the job up, with the current one. A try that ends because the run is
-    /// told to stop does not count, nor does a wait for a provider; a try whose process dies counts. Progress lowers a high
-    /// number, and a retry sets it to 0.
+    /// The number of tries that count towards giving the job up, including the current one. A try that ends because the run
+    /// is told to stop does not count, nor does a wait for a provider; a try whose process dies counts. Progress lowers a
+    /// high number, and a retry sets it to 0.
     pub attempts: u32,
-    /// The earliest time of the next try; while the job runs, the end of its lease. Of no meaning once it was given up.
+    /// The earliest time of the next try; while the job runs, the end of its lease. Meaningless once the job was given up.
     pub next_run_at: DateTime<Utc>,
     /// How much is done so far: turns for `compress` and `erase`; recall units for `index`, `embed` and `derive`; pages of
     /// the file for `scrub`. Other kinds do not count.

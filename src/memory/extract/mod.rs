@@ -1,6 +1,6 @@
 //! Extracts by rules what an ended session teaches: what was decided, which problem was fixed and how, and which steps
-//! worked. Also reads how the memories that the session used turned out. What the rules find is quoted from the session,
-//! without bold markup, and shortened for titles.
+//! worked. Also rates the memories that the session used. What the rules find is quoted from the session, without bold
+//! markup, and shortened for titles.
 
 mod echo;
 mod hearing;

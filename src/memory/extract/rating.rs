@@ -1,5 +1,5 @@
-//! Reads from the user's own words after a reply how the memories that the reply used turned out. The reply itself rates
-//! nothing, even if it repeats a memory.
+//! Rates the memories that a reply used, from the user's own words after it. The reply itself rates nothing, even if it
+//! repeats a memory.
 
 use crate::{
     english::{

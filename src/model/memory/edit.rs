@@ -10,8 +10,8 @@ use crate::model::{
     turn::Origin,
 };
 
-/// Changes to make to a memory. A field that is not set stays as it is, unless it follows from another one, as described
-/// there. The bounds are those of [`NewMemory`](crate::NewMemory).
+/// Changes to make to a memory. A field that is not set stays as it is, unless a field that is set also changes it; that
+/// field's description then says so. The bounds are those of [`NewMemory`](crate::NewMemory).
 ///
 /// ```
 /// use thermocline::Edit;
@@ -22,8 +22,8 @@ use crate::model::{
 pub struct Edit {
     /// The revision that the editor read. If the memory has another revision, the edit fails with `Conflict`.
     pub expected_revision: Option<u32>,
-    /// The editor's origin; `None` means the origin that the [handle](crate::Memories::by) acts for. It becomes the
-    /// memory's origin if the editor rewrites the text, or changes the text and is trusted less than the memory.
+    /// The editor's origin; `None` means the origin that the [handle](crate::Memories::by) acts for. It becomes the memory's
+    /// origin if the edit replaces most of the text, or changes any of it and the editor is trusted less than the memory.
     pub origin: Option<Origin>,
     /// A new kind.
     pub kind: Option<MemoryKind>,
