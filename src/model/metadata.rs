@@ -1,5 +1,5 @@
-//! Metadata: a JSON object that a caller stores with a turn or a session and that nothing here interprets. Its bounds, and
-//! the checks of other JSON that callers state.
+//! Metadata: a JSON object that a caller stores with a turn or a session and that nothing here interprets. This module
+//! checks its bounds, and those of other JSON from callers.
 
 use serde_json::Value;
 

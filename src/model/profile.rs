@@ -15,14 +15,15 @@ use crate::error::{Error, Result};
 #[serde(rename_all = "lowercase", from = "WrittenProfile")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Relevance, by words and by meaning, finds units, and neighbours and sessions lend each other a share of it.
-    /// Recency, anchors, and the times, speakers and quotations in the query reorder what was found ([`Weights`]).
+    /// Units are found by words and by meaning. Neighbouring turns, and turns of the same session, raise each other's
+    /// scores. Recency, anchors, and the times, speakers and quotations in the query reorder what was found
+    /// ([`Weights`]).
     #[default]
     Default,
     /// The formula of the tiering paper:
-    /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the strongest anchor that the turn is evidence for`,
-    /// for a memory times [`Parts::memory`]. With the paper's own lambda, which [`Profile::paper`] uses, it finds little
-    /// except the newest turns in a long history.
+    /// `0.5 * e^(-lambda * days) + 0.3 * cosine + 0.2 * strength of the strongest anchor that the turn is evidence for`.
+    /// The score of a memory is multiplied by [`Parts::memory`]. With the paper's own lambda, which [`Profile::paper`]
+    /// uses, the formula finds little except the newest turns in a long history.
     Paper {
         /// How fast turns are forgotten, per day: from 0 (never) to 10.
         lambda: f64,
@@ -31,9 +32,10 @@ pub enum Profile {
     Recency,
     /// The formula of [`Profile::Default`] with custom weights.
     Custom(Weights),
-    /// Only memories, ranked by the rule of the continuum paper: the score of [`Profile::Default`], times 0.1 for newly
-    /// learned memories (`high`), 0.6 for `mid`, 0.3 for settled ones, and without discounts for stale, archived or
-    /// unverified ones. Memories need a confidence of their own of at least 0.75, unless the memory filter says otherwise.
+    /// Only memories, ranked by the rule of the continuum paper: the score of [`Profile::Default`] is multiplied by a factor
+    /// for the memory's frequency (0.1 for `high`, 0.6 for `mid`, 0.3 for `low` and `ultra_low`). Stale, archived and
+    /// unverified memories get no discount. Only memories whose stored confidence is at least 0.75 are recalled, unless the
+    /// memory filter says otherwise.
     Continuum,
 }
 
@@ -231,16 +233,16 @@ weights! {
     /// - `W of its session` counts each word of the query with the score that the session's best turn has for that
     ///   word.
     /// - `t` is 1 - `l` if the turn was said in a time that the query names or within a week after it, or speaks of
-    ///   something in that time, or if the query asks when and the turn names a time. `l` reduces it because a message
-    ///   about something ongoing names the times of its plans.
+    ///   something in that time, or if the query asks when and the turn names a time; otherwise 0. `l` is subtracted
+    ///   because a message about something ongoing may name the times of plans, not of what was said.
     /// - `s` is 1 if the query names one of several speakers, and that speaker said the turn.
     /// - `q` is 1 if the query has at least five words, and the turn has all of them.
     /// - `w` is 1 if the user states in the turn how things should be from now on.
     /// - `a` is how strongly the query calls for the best anchor that the turn is evidence of.
     /// - `l` is how far the message depends on what came before it: from 0 for a self-contained question to 1 for a
     ///   message that tells much and asks nothing.
-    /// - `b` is how many turns of its session are better, if the query asks for many turns: a summary, an order of
-    ///   events.
+    /// - `b` is how many turns of the same session are better, if the query asks for many turns, as a question for a
+    ///   summary or for an order of events does; otherwise 0.
     ///
     /// A memory is ranked like a turn that is alone in its session, and its score is multiplied by [`Parts::memory`].
     /// The defaults were tuned on public sets of long conversations (docs/recall.md).
@@ -284,7 +286,7 @@ weights! {
 }
 
 impl Weights {
-    /// Sets the weight of this name. Whether the value is from 0 to 10 is checked when the weights are used.
+    /// Sets the weight of this name. The value must be from 0 to 10, which is checked when the weights are used.
     ///
     /// Errors: `InvalidInput` if there is no such weight.
     pub fn set(&mut self, name: &str, value: f64) -> Result<()> {

@@ -97,7 +97,7 @@ word_enum! {
 }
 
 /// The stored record of one recall. The score of a turn, a summary or a memory can be recomputed from its parts
-/// ([`Parts::score`]). The score of an anchor is how strongly the query calls for it, and that of a wish how well its
+/// ([`Parts::score`]). The score of an anchor is how strongly the query calls for it; the score of a wish is how well its
 /// topic fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -152,7 +152,7 @@ fn as_us<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
 pub struct Understood {
     /// How many different words were searched for, including those of additional queries.
     pub words: usize,
-    /// The times that the query names, `2023-05-01/2023-06-01`.
+    /// The times that the query names, such as `2023-05-01/2023-06-01`.
     pub times: Vec<String>,
     /// Whether the query asks for what was said in the times that it names, and for nothing else.
     pub is_only_time: bool,
@@ -214,14 +214,14 @@ pub struct Planned {
     pub is_cached: bool,
     /// The queries that were searched for in addition to the message and the caller's queries.
     pub queries: Vec<String>,
-    /// The time that the plan names, `2023-05-01/2023-06-01`; `None` if it names none, or if the message itself names
-    /// or asks for one.
+    /// The time that the plan names, such as `2023-05-01/2023-06-01`; `None` if the plan names none, or if the message
+    /// itself names or asks for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     /// Whether the plan said that nothing older than the last turns is needed, and the message itself needs nothing
     /// older either. If so, recalled items were shown only if the confidence that one of them answers was at least 0.5.
     pub only_if_sure: bool,
-    /// How many of the user's standing wishes apply, according to the plan; `None` if it said nothing about them.
+    /// How many of the user's standing wishes apply, according to the plan; `None` if the plan said nothing about wishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wishes: Option<usize>,
 }
@@ -253,8 +253,8 @@ pub struct ReceiptItem {
     /// not read the item. Turns, summaries and memories with a reranker's score are ordered by it, before those without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// The turn with the latest statement on the same subject, if the query asks how things are and a later one was
-    /// found. `None` also if that turn was erased since, or if an older version wrote the receipt.
+    /// The turn with the latest statement on the item's subject, if the query asks how things are and a turn later than
+    /// the item was found. `None` also if that turn was erased since, or if an older version wrote the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// The warnings about a memory; empty for other items.
@@ -282,8 +282,9 @@ pub struct Newer {
     pub said_at: DateTime<Utc>,
 }
 
-/// An item that is the same piece of knowledge as a recalled one but matches less well, and so is not listed by itself: a
-/// turn that a memory rests on, a memory that rests on a turn, or one that rests on the same turn as another memory.
+/// An item that is the same piece of knowledge as a recalled one but matches less well, and so is not listed by itself. It
+/// is a turn that the recalled memory rests on, or a memory that rests on the recalled turn or on the same turn as the
+/// recalled memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -51,8 +51,8 @@ impl Expect {
         self.with("exists", exists)
     }
 
-    /// Expects that this text occurs in the subject, verbatim. Understood by `fs`, `code` and `runtime`; the last also
-    /// expects it as an item of a list.
+    /// Expects that this text occurs in the subject, verbatim. Understood by `fs`, `code` and `runtime`. If `runtime`
+    /// sees a list, the text must be an item of it.
     #[must_use]
     pub fn contains(self, text: impl Into<String>) -> Self {
         self.with("contains", text.into())

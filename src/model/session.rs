@@ -27,8 +27,8 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// When the session's first turn was said; before that, when the session was created.
     pub started_at: DateTime<Utc>,
-    /// When the session was ended by call, or the time that the caller gave for that; if silence had ended it before, when
-    /// its last turn was said. `None` if it is open.
+    /// When the session ended; `None` if it is open. This is the time that the caller gave or, without one, the time of the
+    /// call. If silence ended the session, it is when its last turn was said, even if a call ended it again later.
     pub ended_at: Option<DateTime<Utc>>,
     /// Why the session ended; `None` if it is open.
     pub end_reason: Option<EndReason>,
@@ -63,7 +63,7 @@ fn is_zero(count: &u32) -> bool {
 
 impl SessionInfo {
     /// Returns whether the conversation can continue: the session is open, has a key under which the next part can
-    /// start, or was ended by silence. An unnamed session that was ended by call cannot continue.
+    /// start, or was ended by silence. A session without a key that was ended by call cannot continue.
     pub fn can_go_on(&self) -> bool {
         self.end_reason != Some(EndReason::Call) || self.caller_id.is_some()
     }

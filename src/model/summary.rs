@@ -31,7 +31,7 @@ pub struct Summary {
     pub session_id: SessionId,
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
-    /// One sentence of about 50 tokens or fewer.
+    /// One sentence, usually of at most 50 tokens. From a configured summarizer it has at most 400 bytes.
     pub summary_text: String,
     /// The topics of the turn: 3 to 8 words or short phrases; a very short turn may have fewer.
     pub topic_keywords: Vec<String>,

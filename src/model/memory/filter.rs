@@ -58,12 +58,12 @@ pub struct MemoryFilter {
     pub task_type: Option<TaskType>,
     /// Only memories with at least this confidence, from 0 to 1.
     pub min_confidence: Option<f64>,
-    /// Only memories filed under this project or, unless `project_alone` is true, under none; a memory filed under none
-    /// applies to all projects.
+    /// Only memories filed under this project, and those filed under none, which apply to all projects.
+    /// `project_alone` excludes the latter.
     pub project: Option<String>,
     /// Whether memories filed under no project are excluded too, if a project is given.
     pub project_alone: bool,
-    /// Only memories that have all of these tags, whatever their case, their accents and a leading `#`.
+    /// Only memories that have all of these tags. Case, accents and a leading `#` make no difference.
     pub tags: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use crate::model::ids::{GroupId, MemoryId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Forgotten {
-    /// The operation. An undo of any of the memories brings all of them back. `None` if nothing was forgotten.
+    /// The id of the operation; `None` if nothing was forgotten. An undo of any of the memories brings all of them back.
     pub group: Option<GroupId>,
     /// The memories, the last saved first.
     pub memories: Vec<MemoryId>,

@@ -32,8 +32,8 @@ pub struct Memory {
     pub superseded_by: Option<MemoryId>,
     /// How settled the memory is.
     pub frequency: Frequency,
-    /// Since when the memory counts as having this frequency, by the system clock. A use or a save that makes the memory
-    /// active again starts the time anew.
+    /// Since when the memory counts as having this frequency, by the system clock. The time starts anew when a use or a
+    /// save makes the memory active again.
     pub frequency_since: DateTime<Utc>,
     /// How much the memory matters, from 0 to 1. It does not fade by itself.
     pub importance: f64,
@@ -63,7 +63,7 @@ pub struct Memory {
     pub made_by: String,
     /// Whether the memory is kept from fading.
     pub pinned: bool,
-    /// The session that the memory is bound to and removed with; `None` if it stays.
+    /// The session that the memory is bound to and removed with; `None` if the memory outlives its session.
     pub session_id: Option<SessionId>,
     /// The project that the memory is filed under; `None` if it applies to all projects.
     pub project: Option<String>,
@@ -71,11 +71,10 @@ pub struct Memory {
     pub goal_signature: Option<String>,
     /// The task type that the memory is for.
     pub task_type: Option<TaskType>,
-    /// The version, from 1. A memory that takes the place of others has at least one more than the highest of their
-    /// versions.
+    /// The version, from 1. A memory that takes the place of others has a higher version than each of them.
     pub version: u32,
-    /// The revision, from 1. An operation that changes the memory raises it; a use does so only if it makes an archived
-    /// memory active again.
+    /// The revision, from 1. Each operation that changes the memory raises the revision; a use raises it only by making
+    /// an archived memory active again.
     pub revision: u32,
     /// The caller's own id for the memory.
     pub caller_id: Option<String>,
@@ -97,7 +96,7 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// The memory's entities: what it is about, by name.
     pub entities: Vec<String>,
-    /// Fields from a file for which this type has no field.
+    /// Fields that an imported file or a file of a vault gave the memory and that this type does not have.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// The memory's counters and times of use.

@@ -260,7 +260,7 @@ impl NewMemory {
         self
     }
 
-    /// Sets how the task that the memory comes from ended.
+    /// Sets the outcome of the task that the memory comes from.
     #[must_use]
     pub fn outcome(mut self, outcome: Outcome) -> Self {
         self.birth.outcome = Some(outcome);

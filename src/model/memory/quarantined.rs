@@ -8,21 +8,22 @@ use crate::model::{
     turn::Origin,
 };
 
-/// The source to put in quarantine. What jobs made from a hidden memory is hidden too. A session's state is left alone.
+/// The source to put in quarantine. Everything that jobs made from a hidden memory is hidden too. A session's state is left
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuarantineSource {
-    /// What jobs made from a turn.
+    /// The memories that jobs made from this turn.
     Turn(TurnId),
-    /// What jobs made from a session's turns, and the memories saved in the session that are trusted less than the
-    /// user's words.
+    /// The memories that jobs made from this session's turns, and those saved in the session that are trusted less than
+    /// the user's words.
     Session(SessionId),
     /// One memory.
     Memory(MemoryId),
-    /// What one call saved, rewrote or imported, by the call's id, as in [`SourceName::Caller`](crate::SourceName) or
-    /// `SourceName::Import`.
+    /// The memories that one call saved, rewrote or imported. The call is given by the id in
+    /// [`SourceName::Caller`](crate::SourceName) or `SourceName::Import`.
     Call(Uuid),
     /// Every memory with words of this origin.
     Origin(Origin),
@@ -33,13 +34,13 @@ pub enum QuarantineSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// The id of the operation, by which it can be lifted; `None` if it changed nothing.
+    /// The id by which the quarantine can be lifted; `None` if the quarantine changed nothing.
     pub group: Option<GroupId>,
     /// The hidden memories, in the order of saving.
     pub memories: Vec<MemoryId>,
     /// Memories that stay because somebody saved them, and that are now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
-    /// Memories that are as they were before a hidden one superseded them, active or archived, or that are archived because
-    /// their place is taken.
+    /// Memories that a hidden memory had superseded. Each has its earlier status again, or is archived if its place is
+    /// taken.
     pub restored: Vec<MemoryId>,
 }

@@ -16,9 +16,9 @@ pub struct Saved {
     pub memory: Memory,
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
-    /// If the memory was known: the JSON names of fields for which the save stated another value, which the memory did not
-    /// take, including how it began (outcome, session, task, trigger). An [edit](crate::Memories::edit) can change most of
-    /// them.
+    /// If the memory was known: the JSON names of the fields in which the memory kept its own value although the save stated
+    /// another one. They include how the memory was learned (outcome, session, task, trigger). An
+    /// [edit](crate::Memories::edit) can change most of these fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
@@ -31,16 +31,16 @@ pub struct Saved {
 pub enum SaveOutcome {
     /// The memory is new.
     New,
-    /// The same memory was known and active. As far as the save is trusted, its tags were joined with the new ones and
-    /// missing fields were filled. If the save is trusted more, the memory has its origin and trust now. The rest stayed
-    /// as it was.
+    /// The same memory was known and active. If the save is trusted enough, the memory got the save's tags in addition to
+    /// its own, and its missing fields were filled. If the save is trusted more than the memory was, the memory now has
+    /// the save's origin and trust. The rest stayed as it was.
     Known,
-    /// The same memory was known, but archived, or forgotten and not trusted more than the new save. It is active
-    /// again.
+    /// The same memory was known, but it was archived, or it was forgotten and is not trusted more than the new save. Now
+    /// it is active again.
     Restored,
-    /// The same memory was known and does not hold, and it stays that way. It is known by the caller's id and is superseded,
-    /// in quarantine, or forgotten and trusted more than the new save; or a person rejected it less than 30 days ago, and
-    /// the memory that it contradicts still holds.
+    /// The same memory was known but does not hold, and that stays so, for one of two reasons. Either the caller's id names
+    /// a memory that is superseded, in quarantine, or forgotten and trusted more than the new save. Or a person rejected
+    /// the memory less than 30 days ago, and the memory that it contradicts still holds.
     PutAway,
     /// The saved memory, new or known, superseded this one.
     Superseded(MemoryId),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionState {
-    /// The name of the text: `plan`.
+    /// The name of the text, such as `plan`.
     pub name: String,
     /// The text.
     pub text: String,

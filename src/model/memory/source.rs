@@ -10,8 +10,8 @@ use crate::model::{
 };
 
 /// A source of a memory. A memory is at first trusted as far as the least trusted of its own origin and its sources. Its
-/// trust may change later: if its text is rewritten, if a person approves that it stays forever, if somebody trusted more
-/// says the same, or if a source is put in quarantine.
+/// trust may change later: if its text is rewritten, if a person approves that the memory stays forever, if somebody who is
+/// trusted more says the same, or if a source is put in quarantine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

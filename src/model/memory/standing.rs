@@ -4,14 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::word_enum::word_enum;
 
-/// What follows from a memory's data at the moment of the call. None of it is stored; it is computed from what is
-/// stored.
+/// What follows from a memory's stored data at the moment of the call. It is computed for the call, not stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Standing {
-    /// How much the memory still matters, from 0 upwards: active from 0.5. 999 if it is pinned.
+    /// How much the memory still matters, from 0 upwards; 999 if the memory is pinned.
     pub decay_score: f64,
     /// The label of the decay score.
     pub band: Band,
@@ -52,14 +51,15 @@ word_enum! {
 }
 
 word_enum! {
-    /// Why a memory is stale. The age of a memory that never passed a check counts from when it was said.
+    /// Why a memory is stale. If the memory never passed a check, the time since it was said counts instead of the time
+    /// since its last passed check.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum StaleReason {
         /// The last passed check is older than the memory's window or, if the memory has none, than its volatility allows.
         Expired = "expired",
-        /// The volatility is high or ephemeral, and the last passed check is older than the window or than the volatility
-        /// allows, whichever is shorter.
+        /// The volatility is high or ephemeral, and the last passed check is older than the shorter of two times: the
+        /// memory's window, and what its volatility allows.
         Old = "old",
         /// The reliability of the memory's source is below 0.4.
         Weak = "weak",

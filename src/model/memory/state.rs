@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::memory::words::Resurfacing;
 
-/// Counts and times of a memory's uses and checks, and of its being shown to a person again. Counting by itself changes no
-/// text and does not raise the revision.
+/// How often and when a memory was used, was checked, and was shown to a person again. Counting by itself changes no text
+/// and does not raise the revision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

@@ -35,7 +35,7 @@ word_enum! {
         Consolidate = "consolidate",
         /// The memory falls back one frequency.
         Downgrade = "downgrade",
-        /// The memory is archived. A use, a save of the same or an undo can bring it back.
+        /// The memory is archived. A use, another save of the same memory or an undo can bring it back.
         Archive = "archive",
         /// A person is asked about the memory.
         Review = "review",
@@ -98,8 +98,8 @@ impl TendCounts {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Tended {
-    /// The operation. [`undo_group`](crate::Memories::undo_group) takes all changes of memories back; reviews stay open.
-    /// `None` if no memory was changed.
+    /// The id of the operation; `None` if no memory was changed. [`undo_group`](crate::Memories::undo_group) takes all
+    /// changes of memories back; reviews stay open.
     pub group: Option<GroupId>,
     /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,
@@ -111,6 +111,7 @@ pub struct Tended {
     pub moves: Vec<TendMove>,
     /// The number of uses that were removed because nobody rated them within a week.
     pub dropped_uses: u64,
-    /// The number of edits whose previous values were removed: each memory keeps those of its newest 20 edits.
+    /// The number of edits whose previous values were removed. Each memory keeps the previous values of its newest 20
+    /// edits.
     pub forgotten_edits: u64,
 }

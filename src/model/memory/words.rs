@@ -69,15 +69,16 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// The memory was just learned. If it does not settle further within 30 days, it is archived, unless it is pinned,
-        /// was saved as the user's words, or passed a check recently. One that fades sooner is archived sooner.
+        /// The memory was just learned. If it does not settle further within 30 days, it is archived, or earlier if its
+        /// decay score gets low before that. It stays if it is pinned, was saved as the user's words, or passed a check
+        /// recently.
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
         /// The memory has helped repeatedly, in several sessions, or somebody stated that it has settled this far.
         Low = "low",
-        /// The memory stays forever: a person approved that, or somebody stated it for words that are trusted like the
-        /// user's.
+        /// The memory stays forever, because a person approved that, or because somebody stated this frequency for a
+        /// memory that is trusted like the user's words.
         UltraLow = "ultra_low",
     }
     pub fn from_word;
@@ -183,8 +184,8 @@ word_enum! {
 }
 
 impl Outcome {
-    /// Returns whether the memory helped; `None` if the outcome does not say, in which case a use only counts as an
-    /// access.
+    /// Returns whether the memory helped; `None` if the outcome does not say that. A use with such an outcome counts only
+    /// as an access.
     pub fn helped(self) -> Option<bool> {
         match self {
             Self::Success => Some(true),
