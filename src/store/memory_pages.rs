@@ -1,5 +1,5 @@
-//! Reads that look at many of a user's memories: the core, the reflection page, similar memories, and the mean directions of
-//! memories.
+//! Reads that look at many of a user's memories: the core, the reflection page, similar memories, and the mean direction of
+//! each memory's vectors.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Marks for what is left out of what was said. Each kind of mark tells its reader something different.
+//! Marks for what is left out of what was said, in contexts, summaries and prompts.
 
 /// A line of the frame in an extract of a turn: something is left out before, between or after what is shown. As short as
 /// possible, because it occurs two or three times in a turn of 70 tokens.

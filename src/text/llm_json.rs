@@ -1,5 +1,5 @@
-//! JSON in prompts and answers of an LLM: quotes text by others so that it cannot forge the text around it, and removes from
-//! an answer what models put around it.
+//! JSON in prompts and answers of an LLM: quotes what others wrote so that it cannot forge the prompt around it, and removes
+//! code fences and leading thoughts around an answer's JSON.
 
 use serde::Serialize;
 

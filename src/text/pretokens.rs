@@ -1,9 +1,9 @@
 //! Splits ASCII text as the tokenizers' regular expressions do, about five times as fast.
 //!
 //! A tokenizer first splits text by a regular expression, then looks up each piece separately. So the count of a text is the
-//! sum over its pieces, and pieces repeat, because words do. The library's splitter runs a backtracking machine over the
-//! general expression. For ASCII, which is most of the text, the same rules are the few lines below; other text is left to
-//! the library. A property test compares the two.
+//! sum over its pieces, and pieces repeat, because words do. The tokenizer library's splitter runs a backtracking machine
+//! over the general expression. For ASCII, which is most of the text, the same rules are the few lines below; other text is
+//! left to that library. A property test compares the two.
 
 /// How the two expressions differ on ASCII.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The words of a text, folded, stemmed, hashed and counted; and the traits of a turn.
+//! The words of a text, folded, stemmed, hashed and counted; and a turn's other properties ([`TurnTraits`]).
 //!
 //! A turn's words are stored with it as one small BLOB, the forward list, from which the index is built. Query strings
 //! pass through the same functions and become numbers, so a search by words puts no text into SQL.

@@ -1,4 +1,4 @@
-//! Decides what a query asks about times: what happened then, or when something was.
+//! Decides whether a query asks what happened at a time that it names, and whether it asks when something was.
 
 use crate::{
     english::lists::{List, is_in, list},

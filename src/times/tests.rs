@@ -1,4 +1,4 @@
-//! Tests the times that queries name, as tables.
+//! Tables of queries, and the times that each of them names.
 
 use chrono::{SecondsFormat, Timelike};
 

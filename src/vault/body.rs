@@ -1,5 +1,5 @@
-//! The text of a file after its head, and after the text a block of links, which Obsidian follows. Also escapes pages, so
-//! that titles in them are plain text.
+//! What follows the head of a file: the text, and then a block of links, which Obsidian follows. Also escapes pages, so that
+//! titles in them are plain text.
 //!
 //! The block has a fixed form, by which the reader recognizes and removes it. A text that itself ends in that form gets one
 //! more line after it, so that no part of the text is taken for the block.

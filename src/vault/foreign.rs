@@ -1,5 +1,5 @@
-//! Reads files of other programs as claims: memories of the cognitive and the continuum paper, logs of the latter, the entry
-//! paper's days and JSON, and texts without a head.
+//! Reads files of other programs as claims: memories in the formats of the cognitive and the continuum paper, the continuum
+//! paper's logs, the entry paper's days and JSON, and texts without a head.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value as Json};

@@ -1,5 +1,5 @@
-//! Reads from the store what files show of a user. Everything but the directions of vectors and the histories is of one
-//! moment.
+//! Reads from the store what files show of a user. Everything is of one moment, except the memories' histories and the
+//! directions of their vectors.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Relations between memories as files state them. Their types are read by the names of every supported format, and written
-//! by those of the cognitive paper.
+//! Relations between memories as files state them. A relation's type is read by its name in any supported format, and
+//! written by its name in the cognitive paper.
 
 use std::fmt::Write as _;
 

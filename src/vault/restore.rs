@@ -1,5 +1,5 @@
 //! Reads a whole vault back: memories with their ids, edges, births and notes. What the files say of themselves is believed,
-//! even who said it. So this is only for files of the user's own vault, and for a user who has nothing yet.
+//! even about who said it. So this is only for files of the user's own vault, and for a user who has nothing yet.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

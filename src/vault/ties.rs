@@ -1,4 +1,5 @@
-//! Compares the relations in a memory's file with the existing edges, and keeps relations to unknown memories in the memory.
+//! Compares the relations in a memory's file with the existing edges. A relation to a memory that is not known yet is kept
+//! in a field of the memory whose file states it.
 
 use std::collections::{BTreeMap, HashMap};
 

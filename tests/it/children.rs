@@ -52,8 +52,8 @@ pub fn spawn(mut command: Command, what: &str, args: &[&str]) -> Running {
     Running { process, stdin, lines: BufReader::new(stdout).lines() }
 }
 
-/// Starts a child that permissions of files bind. Root can access everything, so in that case the child runs as the user
-/// `nobody`, from a copy of this binary that this user may execute.
+/// Starts a child to which file permissions apply. Root can access everything, so if the tests run as root, the child runs
+/// as the user `nobody`, from a copy of this binary that `nobody` may execute.
 #[cfg(unix)]
 pub fn as_nobody(what: &str, args: &[&str]) -> Running {
     use std::os::unix::{

@@ -23,14 +23,14 @@ use crate::{
     support::{Cut, Fixture, at, long_turn, turn},
 };
 
-/// Returns which of the first canaries are in the bytes of the file, its log and its index.
+/// Returns which of the first `canaries` canaries are in the bytes of the file, its log and its index.
 pub fn found(path: &Path, canaries: usize) -> BTreeSet<usize> {
     let files = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display()));
     let bytes = files.iter().filter_map(|file| fs::read(file).ok());
     bytes.flat_map(|bytes| found_in(&bytes, canaries)).collect()
 }
 
-/// Returns a verdict with a true sentence of the turn's first words, keywords from its first words, and its anchors.
+/// Returns a verdict for a turn: a true sentence and keywords, both made from its first words, and its anchors.
 pub fn tells(turn: &Turn) -> Verdict {
     let words: Vec<&str> = turn.said.user_message.split_whitespace().take(6).collect();
     let verdict =

@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-/// For each file, the files that it imports, with the names that connect them.
+/// For each file, the files that it imports, and the names of the items that it imports from each.
 pub type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 /// The files of a crate by module: `recall::pack`; the root is "".

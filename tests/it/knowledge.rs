@@ -164,7 +164,7 @@ pub fn with_memories(exported: &str) -> Vec<Value> {
     counted(lines)
 }
 
-/// Returns the lines, with the memories included in the counts of the last one.
+/// Returns the lines, with the memories included in the counts of the last line.
 pub fn counted(mut lines: Vec<Value>) -> Vec<Value> {
     let count = |kind: &str| lines.iter().filter(|line| line["line"] == kind).count();
     let counts = json!({

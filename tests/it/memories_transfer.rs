@@ -1,4 +1,4 @@
-//! Memories are moved from one file to another with everything that belongs to them, and hostile ones are refused.
+//! Memories are moved from one file to another with everything that belongs to them, and hostile exports are refused.
 
 use std::collections::BTreeSet;
 

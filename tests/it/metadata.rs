@@ -1,5 +1,5 @@
-//! Titles of sessions, and what callers store with turns and sessions: it moves with the turn or session, and is never
-//! searched or shown to an LLM.
+//! Titles of sessions, and the data that callers store with turns and sessions: they move with the turn or session, and are
+//! never searched or shown to an LLM.
 
 use std::{
     path::Path,

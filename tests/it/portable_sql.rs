@@ -81,7 +81,7 @@ fn statements() -> Vec<Statement> {
     found
 }
 
-/// Returns the statements that read pages, and what is on them.
+/// Returns the statements that read the entries of a page, or something about these entries.
 pub fn statements_of_pages() -> Vec<String> {
     let is_of_page = |Statement { file, sql }: &Statement| match file.as_str() {
         "history.rs" | "memories/lists.rs" => true,

@@ -19,12 +19,12 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Answers the n-th question, from 1, with what the script returns for its turns.
+    /// Returns a summarizer that answers the n-th question, from 1, with what `answer` returns for the question's turns.
     pub fn new(answer: impl Fn(usize, &[Turn]) -> Result<Vec<Verdict>> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { answer: Box::new(answer), calls: AtomicUsize::new(0) })
     }
 
-    /// Answers with one verdict for each turn.
+    /// Returns a summarizer that answers with one verdict for each turn.
     pub fn each(verdict: impl Fn(&Turn) -> Verdict + Send + Sync + 'static) -> Arc<Self> {
         Self::new(move |_, turns| Ok(turns.iter().map(&verdict).collect()))
     }

@@ -44,7 +44,7 @@ impl Fixture {
         self.open().user("alex").unwrap()
     }
 
-    /// Copies the files as they are now into a separate folder: what a process killed here leaves.
+    /// Copies the files as they are now into a separate folder, as a process that is killed now would leave them.
     pub fn copy(&self) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for suffix in ["", "-wal"] {
@@ -99,12 +99,12 @@ impl Cut {
         }
     }
 
-    /// Makes the statement that contains this fail from now on, once it has run this often.
+    /// Makes statements that contain `part` fail, after `times` more of them have run.
     pub fn after(&self, times: usize, part: &str) {
         self.0.lock().unwrap().fails = Some((part.to_owned(), times));
     }
 
-    /// Lets every statement run again. If none has failed, the test is wrong.
+    /// Lets every statement run again. Panics if none has failed, because then the test shows nothing.
     #[track_caller]
     pub fn mend(&self) {
         let mut cutting = self.0.lock().unwrap();
@@ -112,7 +112,8 @@ impl Cut {
         cutting.fails = None;
     }
 
-    /// Returns each statement that has run since the last call, with an earlier run of it and the last one, counted from 0.
+    /// Returns each statement that has run since the last call, once with the number of an earlier run of it and once with
+    /// that of its last run, counted from 0.
     pub fn places(&self) -> Vec<(String, usize)> {
         let mut times = BTreeMap::new();
         for statement in std::mem::take(&mut self.0.lock().unwrap().ran) {

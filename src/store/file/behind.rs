@@ -1,4 +1,4 @@
-//! The writer's buffer of receipts and uses, which are written in groups after callers got their answers.
+//! The writer's buffer of receipts and uses. No caller waits for these, so they are written a little later, in groups.
 
 use std::time::Duration;
 

@@ -1,10 +1,9 @@
 //! The open database file: its path, and checks that the file at this path is still the one that was opened.
 //!
 //! Files can be deleted or replaced while they are open. SQLite does not notice: it continues with the files it has open,
-//! and nobody finds what it commits there. Worse, it finds the log by the name of the database: if another file takes that
-//! name, SQLite takes the old log for that file's and copies it into that file. So the writer checks before it writes and
-//! before it answers, and readers check before they answer. Once one of the files is missing or replaced, every later call
-//! fails ([`DbFile::noticed`]).
+//! and nobody finds what it commits there. Worse, it finds a log by the name of its database: if another file gets that
+//! name, SQLite copies the old log into that file. So the writer checks before it writes and before it answers, and readers
+//! check before they answer. Once one of the files is missing or replaced, every later call fails ([`DbFile::noticed`]).
 //!
 //! A check looks up names and opens nothing, because closing a descriptor would drop every lock that SQLite holds on the
 //! file in this process (POSIX).

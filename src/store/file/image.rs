@@ -2,7 +2,8 @@
 //!
 //! SQLite reads a file in WAL mode only with a log and the log's index next to it, and creates them if they are missing. The
 //! folder may not allow this. If it does, the new log and index stay there, with the permissions of the read-only file.
-//! `immutable=1` would read the file in place, but would not notice a program that writes to it in the meantime.
+//! SQLite's option `immutable=1` would read the file in place, but would not notice a program that writes to it in the
+//! meantime.
 
 use std::{
     fs::{self, File},

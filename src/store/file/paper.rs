@@ -1,4 +1,4 @@
-//! Recognizes and reads files of other programs that have the tables printed in the tiering paper.
+//! Recognizes and reads files that other programs made with the tables printed in the tiering paper.
 
 use std::path::Path;
 
@@ -46,8 +46,8 @@ pub struct PaperTurn {
 impl PaperTurn {
     /// Converts the turn to one that can be recorded.
     ///
-    /// Its id becomes the caller's id. The time, the mark and the snapshot's id are taken over; the file's own token counts
-    /// are not.
+    /// Its id becomes the caller's id. The time, the critical mark and the snapshot's id are kept; the file's own token
+    /// counts are not.
     pub fn to_turn(&self) -> NewTurn {
         let mut turn = NewTurn::new(&*self.user_message, &*self.ai_response)
             .caller_id(&*self.id)
@@ -73,8 +73,8 @@ pub struct PaperTurns<'f> {
 impl PaperFile {
     /// Opens a file for reading.
     ///
-    /// Returns `None` if the file is an SQLite database without these tables or some of their columns, or one of
-    /// Thermocline's own.
+    /// Returns `None` if the file is an SQLite database that lacks these tables or some of their columns, or if Thermocline
+    /// made it.
     ///
     /// Errors: `Corrupt` if the file is damaged or not an SQLite database, `ReadOnly` or `Io` if it cannot be opened, `Busy`
     /// if another process keeps it locked.

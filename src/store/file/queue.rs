@@ -1,7 +1,7 @@
 //! The queue of the writer thread, through which callers send commands and wait for the results.
 //!
 //! The queue is bounded in commands and in bytes of text. A caller that finds it full waits for room, at most until its
-//! deadline; a receipt or another posted entry is dropped instead.
+//! deadline. Entries that nobody waits for, such as receipts, are dropped if there is no room.
 
 use std::{
     sync::{Arc, Mutex, Weak, mpsc as std_mpsc},

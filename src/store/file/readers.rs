@@ -1,4 +1,5 @@
-//! The pool of connections that cannot write, and read transactions. Those on the pool's connections have a deadline.
+//! The pool of connections that cannot write, and read transactions. A transaction on one of the pool's connections has a
+//! deadline.
 
 use std::{
     cell::Cell,

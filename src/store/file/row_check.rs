@@ -3,8 +3,8 @@
 //! `row_check` is the CRC-32 of a row's other columns, except those in [`LEFT_OUT`]. The statements of `rows/` do not write
 //! it. Temporary triggers of the writer's connection do. They are generated from the schema, so that no table and no
 //! statement can forget it. An update of a damaged row does not change its checksum, so that the row stays damaged. A row
-//! without a checksum gets one when it is updated. Code that shows text checks [`row_check::holds`] first; doctor checks
-//! every row. If another program changes a column that is covered, that counts as damage.
+//! without a checksum gets one when it is updated. Code that shows the text of a row first checks the row's checksum
+//! ([`row_check`]); doctor checks every row. If another program changes a column that is covered, that counts as damage.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ const HASH_FUNCTION: &str = "thermocline_content_hash";
 const IS_ANOTHER_TEXT: &str = "counted_by <> '' AND thermocline_content_hash(user_message, ai_response) <>
     (SELECT r.content_hash FROM user_scopes AS u JOIN recall_units AS r ON r.user_no = u.user_no
      WHERE u.user_id = conversation_turns.user_id AND r.seq = conversation_turns.seq)";
-/// Columns that the checksums leave out, because other checks of doctor cover them.
+/// Columns that the checksums leave out.
 ///
 /// A backend's connection, which does not have our triggers, may set `snapshot_id` to NULL (`ON DELETE SET NULL`). The other
 /// columns of a turn identify it or are derived from it, and reading them only for the checksum made the warm tier slower

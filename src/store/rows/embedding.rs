@@ -23,8 +23,8 @@ pub struct EmbeddingStatus {
     pub turns: u64,
     /// Number of turns up to the unit that the model has reached, in the order of recording. Includes gaps.
     pub embedded: u64,
-    /// Number of gaps: turns and memories of which the model refused a text, or that it has yet to embed again. What was
-    /// refused is found only by words.
+    /// Number of gaps: turns and memories with a text that the model refused or has yet to embed again. A refused text is
+    /// found only by words.
     pub gaps: u64,
     /// Size of the user's vectors of this model in bytes, memories included.
     pub bytes: u64,

@@ -1,5 +1,5 @@
-//! A page of a session's history: rows of `conversation_turns`, for turns without a row the archive or a summary, and the
-//! message that waits for its reply.
+//! A page of a session's history: turns from `conversation_turns` and from the archive, summaries of turns whose originals
+//! were deleted, and the message that waits for its reply.
 
 use std::collections::BTreeMap;
 

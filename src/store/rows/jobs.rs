@@ -1,8 +1,8 @@
 //! Rows of `jobs`: a durable queue with leases.
 //!
-//! A process that takes a job raises the job's fence, and holds the job until the lease ends. Each transaction that writes
-//! the job's work first extends the lease, which fails if the fence has changed. So if two processes believe that they hold
-//! the job, only one of them can write.
+//! A process that takes a job raises the job's fence, a counter, and holds the job until the lease ends. Each transaction
+//! that writes the job's work first extends the lease, which fails if the fence has changed. So if two processes believe
+//! that they hold the job, only one of them can write.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The tables, one file per family. Only this folder has SQL about our rows, except about their checksums, in the dialect
-//! that SQLite and `PostgreSQL` share.
+//! The tables, one file per family. Only this folder has SQL about our rows, except for the SQL about their checksums. It is
+//! in the dialect that SQLite and `PostgreSQL` share.
 
 pub(crate) mod all_users;
 pub(crate) mod anchor_reads;

@@ -1,8 +1,9 @@
 //! The checksum of a row, which shows whether the row is what was written.
 //!
-//! `row_check` is the CRC-32 of a row's other columns, except a few that other checks cover. No statement of `rows/` writes
-//! it: triggers do, for every table ([`file::row_check`](crate::store::file::row_check)). Code that shows the text of a row
-//! calls [`holds`] first.
+//! `row_check` is the CRC-32 of a row's other columns, except a few. [`file::row_check`](crate::store::file::row_check)
+//! names these, and has the triggers that write the checksums of every table; no statement of `rows/` writes them. Code that
+//! shows the text of a row first calls [`holds`], [`holds_behind`] or [`is_whole`]. Only a turn that another program
+//! inserted is shown without a checksum, until it is taken over.
 
 use crate::{
     error::{Error, ErrorKind, Result},

@@ -1,5 +1,5 @@
-//! Reads and writes a row of `conversation_turns`: its key, its checksum, and its turn. Only this file lists all columns of
-//! the table.
+//! Reads rows of `conversation_turns` and verifies their checksums; writes rows, whose checksums triggers write. Only this
+//! file lists all columns of the table.
 
 use crate::{
     error::{Error, ErrorKind, Result},

@@ -1,5 +1,5 @@
-//! Rows of `recall_units`: a user's units in order and what they stand for. Also their words from other rows, except those
-//! of archived turns.
+//! Rows of `recall_units`: a user's units in order and what they stand for. Also reads the units' words from other rows,
+//! except the words of archived turns.
 
 use chrono::{DateTime, Utc};
 

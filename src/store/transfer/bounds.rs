@@ -1,5 +1,5 @@
-//! Checks of values that any line of an import may have: instants that sort, texts of limited length, JSON that can be read
-//! again.
+//! Checks of values that any line of an import may have: instants that sort as text, texts of limited length, JSON that can
+//! be read again.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;

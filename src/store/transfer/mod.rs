@@ -1,8 +1,8 @@
 //! Export and import: a user's memory as lines of JSON.
 //!
 //! The lines refer to each other by id and by order, not by a number that another file would not have, so that an export of
-//! imported data has the same bytes. An import computes words and other indexes again. Jobs, receipts, promotions and
-//! volatile memories are not exported, but the counts that come from receipts are.
+//! imported data has the same bytes. An import computes words and indexes again. Jobs, receipts, promotions and volatile
+//! memories are not exported, but the counts that come from receipts are.
 
 pub(in crate::store) mod bounds;
 mod check;

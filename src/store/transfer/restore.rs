@@ -1,5 +1,5 @@
-//! Converts memories that do not come from an export, such as those of a vault, to the lines of one. So they are checked in
-//! the same way and written by the same act.
+//! Converts memories that come from elsewhere, such as a vault, to the lines of an export, so that they are checked in the
+//! same way and written by the same act.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Reads English: whole expressions, the words that lead to them, ranges between two times, and the times themselves.
+//! Reads times in English: single times, ranges between two times, and the words before them, such as `since`.
 
 mod dates;
 mod names;

@@ -1,8 +1,9 @@
 //! Times relative to now, such as `last week`, `two days ago`, `on Monday`: a table of patterns and their meanings.
 //!
-//! A pattern is words separated by blanks; `a|b` is one of them, and `x?` is optional. A capital letter is a placeholder:
-//! `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a month or a range
-//! of them, `O` the place of a week, `Y` the year of what precedes it, `A` a day by its date.
+//! A pattern is a list of words separated by blanks; `a|b` matches `a` or `b`, and `x?` is optional. A capital letter is a
+//! placeholder: `N` a count, `U` a unit, `W` a weekday, `P` a part of the day, `M` a month, `S` a season, `D` a day of a
+//! month or a range of them, `O` which week of a month or year (`first`, `last`), `Y` the year of what precedes it, `A` a
+//! day by its date.
 
 use chrono::{Datelike, NaiveDate, Weekday};
 

@@ -1,4 +1,4 @@
-//! Tests what is read in each language, as tables: every time that a text names, including future ones.
+//! For each language, a table of texts and of all times that each text names, including future ones.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! Reads times in languages with blanks between words: dates with names of months, weekdays, and a few words relative to
-//! today. A name that is an ordinary word elsewhere (`mars`, `mai`, `set`) is a time only next to a number or one of its own
-//! language's markers.
+//! Reads times in languages with blanks between words: weekdays, dates with the name of a month, and a few words relative to
+//! today. A name that is an ordinary word in another language (`mars`, `mai`, `set`) is a time only next to a number or one
+//! of its own language's markers.
 
 mod lookup;
 mod names;

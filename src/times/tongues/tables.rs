@@ -1,5 +1,5 @@
-//! The words around names and numbers that make them a time, for each language. Words are folded, without accents; lists are
-//! separated by blanks; `_` joins the words of a phrase.
+//! For each language, the words that turn a name or a number next to them into a time: `last`, `ago`, `on`. Words are
+//! folded, without accents; lists are separated by blanks; `_` joins the words of a phrase.
 
 use crate::times::tongues::names::{self, LanguageNames};
 

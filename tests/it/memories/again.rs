@@ -1,4 +1,4 @@
-//! Saving something again: it gets what it lacked, comes back, or the result says why not.
+//! Saving a memory again: it gets what it lacked, or comes back if it was forgotten; or the result says why not.
 
 use chrono::TimeDelta;
 use thermocline::{

@@ -21,7 +21,7 @@ pub fn child_saves(path: &str) {
     }
 }
 
-/// Runs in a child process: takes the single slot, again and again.
+/// Runs in a child process: saves one memory after another into the same slot.
 pub fn child_takes_a_slot(path: &str, first: &str) {
     let memories = Thermocline::open(path).unwrap().user("alex").unwrap().memories();
     let first: u32 = first.parse().unwrap();

@@ -35,7 +35,7 @@ impl Port {
         *self.0.lock().unwrap() = port;
     }
 
-    /// Returns a sensor with this name and reliability that reports it.
+    /// Returns a sensor with this name and reliability that reports the port.
     pub fn sensor(&self, name: &str, reliability: f64) -> Arc<dyn Sensor> {
         let port = self.clone();
         let value = move || port.0.lock().unwrap().map(Value::from);
@@ -424,7 +424,7 @@ fn a_person_who_decided_recently_is_not_said_to_be_asked() {
     known.check_sound();
 }
 
-/// Runs a test's action while it looks, and passes.
+/// A sensor that runs a test's action while it looks, and then passes.
 pub struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl Meanwhile {

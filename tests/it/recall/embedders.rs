@@ -13,7 +13,7 @@ use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Result}
 
 type Answer = dyn Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync;
 
-/// An embedder with a model of the test's own.
+/// An embedder whose model and answers a test defines.
 pub struct ScriptedEmbedder {
     space: EmbeddingSpace,
     answer: Box<Answer>,
@@ -22,7 +22,8 @@ pub struct ScriptedEmbedder {
 }
 
 impl ScriptedEmbedder {
-    /// Answers the n-th question, from 1, with what the script returns for its texts; never answers on `None`.
+    /// Returns an embedder that answers the n-th question, from 1, with what `answer` returns for the question's texts. If
+    /// that is `None`, it never answers.
     pub fn new(
         (model, revision, dims): (&str, &str, u32),
         answer: impl Fn(usize, &[String]) -> Option<Result<Vec<Vec<f32>>>> + Send + Sync + 'static,

@@ -161,7 +161,7 @@ pub fn options() -> RecallOptions {
     RecallOptions::default().now(asked_at())
 }
 
-/// Recalls, with nothing missing.
+/// Recalls, and checks that nothing was missing.
 #[track_caller]
 pub fn recall(user: &User, query: &str) -> Recall {
     let recall = user.recall(query, options()).unwrap();
@@ -169,7 +169,7 @@ pub fn recall(user: &User, query: &str) -> Recall {
     recall
 }
 
-/// Returns a line for each result: what it is, its score, its parts. Random ids are omitted.
+/// Returns a line for each result: what it is, its score, and the parts of the score. Random ids are omitted.
 pub fn lines(recall: &Recall) -> Vec<String> {
     recall.items.iter().map(line).collect()
 }

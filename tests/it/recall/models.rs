@@ -210,7 +210,8 @@ fn child_config(now: &str) -> Config {
     config
 }
 
-/// Recalls this, reports how many results words found and whether a context shows it, waits for a line, and repeats this.
+/// Recalls by a query, reports how many results were found by words and whether a context contains the query's text, waits
+/// for a line, and starts over.
 pub fn child_recalls(path: &str, now: &str, name: &str, query: &str) {
     let memory = Thermocline::open_with(path, child_config(now)).unwrap();
     let user = memory.user(name).unwrap();

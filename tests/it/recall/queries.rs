@@ -1,4 +1,5 @@
-//! Additional queries: each finds what it would find by itself, and without any a context is unchanged.
+//! Additional queries: each finds what it would find by itself. Blank queries, or the message itself as a query, change no
+//! context.
 
 use thermocline::{Context, ContextOptions, ErrorKind, RunJobs, blocking::User};
 

@@ -1,5 +1,4 @@
-//! A reranker orders the best results. If it does not answer, recall's order stays the same byte for byte, and the answer
-//! says so.
+//! A reranker orders the best results. If it does not answer, the results keep recall's own order, and the answer says so.
 
 use std::{
     fmt,

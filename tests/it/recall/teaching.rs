@@ -1,5 +1,5 @@
-//! What use teaches: the best of three contexts is never summarized, a rule that keeps nothing useful stops keeping turns,
-//! and no count affects ranks.
+//! What use teaches: a turn that was the best in three contexts is never summarized, a rule that keeps nothing useful stops
+//! keeping turns, and no count affects ranks.
 
 use std::collections::BTreeMap;
 

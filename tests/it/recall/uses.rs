@@ -1,4 +1,4 @@
-//! Use: a turn that names the context it answers counts what that showed, once, and keeps cold turns at hand.
+//! Use: a turn that names the context it answers counts what that context showed, once, and keeps cold turns at hand.
 
 use thermocline::{
     ContextOptions, ItemOutcome, NewTurn, RunJobs, Section,

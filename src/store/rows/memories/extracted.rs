@@ -1,4 +1,4 @@
-//! Rows of `extracted_sessions`, and what else extraction reads: memories with the same rare words, and the uses noted in a
+//! Rows of `extracted_sessions`, and what else extraction reads: memories that contain given words, and the uses noted in a
 //! session.
 
 use chrono::{DateTime, Utc};

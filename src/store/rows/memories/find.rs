@@ -1,4 +1,4 @@
-//! Finds memories by an identifier or the beginning or end of one, by their text, by their slot, or by their successor.
+//! Finds memories by an identifier, by its beginning or its end, by their text, by their slot, or by their successor.
 
 use crate::{
     error::Result,

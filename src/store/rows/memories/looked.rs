@@ -1,6 +1,6 @@
 //! The columns of memories from which rules compute scores, without texts, so that a hundred thousand memories can be read
-//! quickly. The rows are not checked against their checksums, because a memory is read completely before it is changed or
-//! shown.
+//! quickly. The rows are not checked against their checksums, because before a memory is changed or shown, its whole row is
+//! read and checked.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,5 @@
-//! Reads for pages about many of a user's memories: which are counted or compared, tags, merges, reflections.
+//! Reads what pages about many of a user's memories need: the memories to count or to compare, tags, and how often memories
+//! were merged or reflected on.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,5 @@
-//! Reads and writes a row of `user_memories`: its checksum, and its memory. Only this file lists all columns of the table.
+//! Reads rows of `user_memories` and verifies their checksums; writes rows, whose checksums triggers write. Only this file
+//! lists all columns of the table.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The queries and deletions of tending: which users are due, a memory's past, unrated uses, and the earlier states that
-//! edits keep for undo.
+//! The queries and deletions of tending: finds the users that are due, reads what decides whether a memory settles, and
+//! deletes unrated uses and earlier states that were kept for undo.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
