@@ -222,10 +222,11 @@ impl NewTurn {
     }
 
     /// Names the context that the reply was made with, by its receipt: what that context recalled and showed was of
-    /// use. The use is counted, and cold turns of other sessions that the context recalled and showed stay at hand until
-    /// the session ends, at most the 8 that were used last. A turn that ranked best in three such contexts before its
-    /// session is compressed is kept verbatim ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no
-    /// longer exists, or that another turn has named before, has no effect.
+    /// use. The use is counted, and cold turns of other sessions that the context showed for what they say stay at hand
+    /// until the session ends, at most the 8 that were used last. If a turn ranks best in three of the contexts that
+    /// turns name before its own session is compressed, compression keeps it verbatim
+    /// ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no longer exists, or that another turn has
+    /// named before, has no effect.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);
@@ -348,7 +349,7 @@ pub struct Turn {
     /// The turn's number in the session, from 1.
     pub turn_number: u32,
     /// The turn's place in the user's order of recording, from 1. Numbers are never reused; erasing leaves gaps. 0
-    /// while the turn is incomplete, and if it was replaced while it was.
+    /// while the turn is incomplete, and if it was replaced before it was complete.
     pub seq: i64,
     /// The caller's own id for the turn.
     pub caller_id: Option<String>,
@@ -362,7 +363,8 @@ pub struct Turn {
     /// Whether the turn is critical: kept verbatim forever. Decided when the session is compressed, or before that by a
     /// mark of the caller or of LLM#2.
     pub is_identity_critical: bool,
-    /// The rule that made the turn critical; `None` if none has. A turn that is only short is kept verbatim without one.
+    /// The rule that made the turn critical; `None` if it is not critical. A turn may also be kept verbatim only because
+    /// it is short; then it has no rule.
     pub critical_rule: Option<CriticalRule>,
     /// The id of the backend's state at this turn, if the caller gave one.
     pub snapshot_id: Option<SnapshotId>,
@@ -482,6 +484,6 @@ impl Recorded {
 pub enum RecordOutcome {
     /// This call recorded the turn, or added its reply.
     New,
-    /// An earlier call did so, with the same caller's id and text, or with the same reply; nothing was written.
+    /// An earlier call recorded the turn with this caller's id and text, or added this reply; nothing was written.
     Known,
 }

@@ -1,5 +1,5 @@
-//! Counters of use: what was of use in contexts that turns answered (by tier, rule, profile and form), the chances of
-//! rules, and the tiers that were reached.
+//! Counters of use: what was of use (by tier, rule, profile and form), the chances of rules, and the tiers that were
+//! reached.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A planner whose name is fixed: the model is asked for it once, when the file is opened.
+//! A planner whose name cannot change: the model is asked for its name once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},

@@ -1,5 +1,5 @@
 //! Selects what competes for a place in a context: the session's turns by their places, and recalled items by rank.
-//! Reports in the receipt what became of it.
+//! Reports in the receipt what became of each candidate.
 
 use std::sync::Arc;
 

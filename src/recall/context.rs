@@ -96,8 +96,8 @@ impl Context {
     /// ([`Origin`](crate::Origin)), it is never a message: `text` quotes it below `<turn 7>`, and `<turn 7: User (document),
     /// quoted in the memory>` takes its place among the messages.
     ///
-    /// If the context was not requested [`for_messages`](ContextOptions::for_messages), this is one message with all of the
-    /// text; its frame is not counted in `tokens`.
+    /// If the context was not requested [`for_messages`](ContextOptions::for_messages), the result is one message with all
+    /// of the text; the message's frame is not counted in `tokens`.
     pub fn messages(&self) -> Vec<ChatMessage> {
         let text = Some(&self.text).filter(|text| !text.is_empty());
         let system = text.map(|text| ChatMessage::new(ChatRole::System, text));
@@ -158,8 +158,8 @@ pub struct ContextItem {
     /// The reranker's score, on its own scale; greater is better. `None` if no reranker scored it for this context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// The latest turn about the same thing, if the message asks how things are and this item is older: the text marks it
-    /// `<outdated? see 2024-03-02>`. `None` if nothing later was found.
+    /// The latest turn about the same thing, if the message asks how things are and this item is older: the text then marks
+    /// this item `<outdated? see 2024-03-02>`. `None` if nothing later was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// Of a memory: warnings about it, which the text shows in brackets after its kind and date.

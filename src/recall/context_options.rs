@@ -49,8 +49,8 @@ impl ContextOptions {
     ///
     /// It is packed differently from a string. The recent turns get their share ([`Shares::hot`](crate::Shares::hot), at
     /// most half of the budget) whether they need it or not, plus what the [block](crate::Context::block) leaves, so that
-    /// the block does not depend on them. They are shown without a gap, from the newest back to the first that does not fit,
-    /// which is cut. The length of the message does not reduce their room.
+    /// the block does not depend on them. They are shown without a gap, from the newest back to the first that does not fit;
+    /// that one is cut, or left out if too little of it would remain. The length of the message does not reduce their room.
     #[must_use]
     pub fn for_messages(mut self) -> Self {
         self.for_messages = true;
@@ -112,8 +112,8 @@ impl ContextOptions {
         RecallOf { of: Of::All, memories: self.memories.clone(), graph: self.graph }
     }
 
-    /// Shows recalled results only if one of them has at least this confidence. At 0 this is no condition: whatever has some
-    /// confidence of its own may be shown. At 1, results are shown only if the message asks for nothing but a time.
+    /// Shows recalled results only if one of them has at least this confidence. 0 sets no condition: results are then left
+    /// out only if they themselves fit too badly. At 1, results are shown only if the message asks for nothing but a time.
     #[must_use]
     pub fn min_confidence(mut self, confidence: f64) -> Self {
         self.min_confidence = Some(confidence);

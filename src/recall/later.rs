@@ -1,6 +1,6 @@
 //! Finds out which turns are outdated: if a turn tells how things are and something was said later about the same thing, the
-//! turn is marked with the later one. Only in English can it tell statements from questions, and the user's own matters from
-//! those of others.
+//! turn is marked with the later one. Statements and questions are told apart only in English, and so are the user's own
+//! matters and those of others.
 
 use std::collections::{HashMap, hash_map::Entry};
 

@@ -1,8 +1,8 @@
 //! What a session itself contributes to a context: its newest turns, what a message refers back to, and turns of other
 //! sessions that were of use in it.
 //!
-//! The newest turns are one stretch, from the newest back: the recent ones, hot ones that have no room among these, and the
-//! warm window. [`pack`](super::pack) shows the stretch without a hole.
+//! The newest turns are one stretch, from the newest back: the recent turns, hot turns that have no room among the recent
+//! ones, and the warm window. [`pack`](super::pack) shows the stretch without a hole.
 
 use std::{collections::HashSet, sync::Arc};
 

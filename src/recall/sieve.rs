@@ -1,5 +1,5 @@
-//! Which units a search may return: those that pass the caller's filter, resolved to one user's sessions, times and
-//! memories, without those that the context shows anyway.
+//! Which units a search may return: those that pass the caller's filter, without those that the context shows anyway. What
+//! the filter names is looked up as sessions, times and memories of one user.
 
 use std::collections::HashSet;
 

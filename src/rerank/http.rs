@@ -51,8 +51,8 @@ pub struct HttpReranker {
 }
 
 impl HttpReranker {
-    /// Creates a reranker for the model of this name at this address, without `/rerank`: `http://localhost:8000/v1`.
-    /// For Cohere, Jina, vLLM and compatible servers.
+    /// Creates a reranker for the model of this name at this address: `http://localhost:8000/v1`, to which `/rerank` is
+    /// added. For Cohere, Jina, vLLM and compatible servers.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the address is not an `http` or `https`
     /// address, or contains a user, password, query or fragment: keys do not belong in an address.
@@ -61,9 +61,9 @@ impl HttpReranker {
         Ok(Self { endpoint, model: Some(model.into()) })
     }
 
-    /// Creates a reranker for the model that Hugging Face's text-embeddings-inference serves at this address, without
-    /// `/rerank`: `http://localhost:8080`. The server truncates texts that are too long for the model. Scores are the
-    /// model's own (`raw_scores`). A request has at most 32 texts.
+    /// Creates a reranker for the model that Hugging Face's text-embeddings-inference serves at this address:
+    /// `http://localhost:8080`, to which `/rerank` is added. The server truncates texts that are too long for the model.
+    /// Scores are the model's own (`raw_scores`). A request has at most 32 texts.
     ///
     /// Errors: those of [`new`](Self::new).
     pub fn tei(base_url: impl Into<String>) -> Result<Self> {

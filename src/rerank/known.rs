@@ -1,4 +1,4 @@
-//! A reranker whose name is fixed: it is read once, when the file is opened.
+//! A reranker whose name cannot change: the name is read once, when the file is opened.
 
 use std::{
     panic::{self, AssertUnwindSafe},

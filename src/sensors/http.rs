@@ -23,10 +23,10 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Feature `llm`.
 ///
 /// A subject is the name of an address. The expectation has `status` (an HTTP status; default any from 200 to 299), and
-/// `pointer` with `equals`: the value in the answer's JSON at this JSON pointer. A missing value fails, and so does a status
-/// other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject, and the
-/// sensor cannot tell. Nor can it tell if no answer comes in time, or if its JSON is needed but is invalid or larger than
-/// 1 MiB.
+/// `pointer` (a JSON pointer) with `equals` (the value that the answer's JSON has there). A missing value fails, and so does
+/// a status other than the stated one. If no status is stated, an answer outside 200 to 299 says nothing about the subject,
+/// and the sensor cannot tell. Nor can it tell if no answer comes in time, or if the answer's JSON is needed but is invalid
+/// or larger than 1 MiB.
 ///
 /// No part of an address comes from a memory. No redirect is followed, no proxy is used, and no key is sent except one in
 /// the address itself. A request goes to this machine, a private network or a link-local address only if its address was

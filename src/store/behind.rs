@@ -1,11 +1,11 @@
-//! Writes that may wait: they are queued after a caller got its answer, and written in groups.
+//! Writes that no caller waits for: receipts and uses. They are queued with the answer, and written later, in groups.
 
 use crate::{
     model::{place::Seq, receipt::Receipt},
     store::{rows::memories::uses::AnsweringTurn, scope::Scope},
 };
 
-/// A write that is queued after a caller got its answer.
+/// A write that no caller waits for.
 #[derive(Debug)]
 pub(crate) enum WriteBehind {
     Receipt(Scope, Box<NewReceipt>),

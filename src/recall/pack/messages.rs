@@ -2,7 +2,7 @@
 //!
 //! The block is packed first. Room for the newest turns is reserved whether they need it or not, so that what they say
 //! changes no byte of the block. The newest turns also get what the block leaves. They are shown without a gap, from the
-//! newest back to the first that does not fit, which is cut.
+//! newest back to the first that does not fit; that one is cut, or left out if too little of it would remain.
 
 use crate::{
     model::{

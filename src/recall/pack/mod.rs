@@ -1,10 +1,11 @@
 //! Packs turns, summaries, anchors, wishes and memories into a token budget, which it counts exactly. A pure function.
 //!
-//! Each request has a share of the budget. Requests are served in order. A turn is shown whole, but of a long recalled turn
-//! only the part that matched is shown. Each request serves its candidates by rank and skips what does not fit. The newest
-//! turns of the session are a stretch: a turn that does not fit is cut, and if not even a part fits, the stretch ends, so
-//! that it has no hole. What a request leaves goes to the next. Then what is left of the whole budget is offered again: the
-//! stretch continues, then what had no room is added, whole or in part, and short extracts grow.
+//! A request is a list of candidates, such as the newest turns or the recalled ones, with a share of the budget. Requests
+//! are served in order, and what one leaves goes to the next. In each, candidates are taken by rank, and those that do not
+//! fit are skipped. A turn is shown whole, but of a long recalled turn only the part that matched is shown or, if none did,
+//! its summary or its beginning. The newest turns of the session are a stretch: a turn that does not fit is cut, and if not
+//! even a part fits, the stretch ends, so that it has no hole. Then what is left of the whole budget is offered again:
+//! the stretch continues, then what had no room is added, whole or in part, and short extracts grow.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! A request for a share of the budget, and how it is served.
+//! A request: candidates with a share of the budget, and how they are served.
 
 use crate::{
     model::turn::Turn,

@@ -1,4 +1,4 @@
-//! Tests what is told of files, and that only files below the roots are read.
+//! Tests what the sensor finds out about files, and that it reads only files below the roots.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 

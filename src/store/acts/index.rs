@@ -1,9 +1,9 @@
 //! The index of a user's units: postings of words, and blocks of facts. The index lags behind recording: a job updates it
 //! once two blocks of units are missing. Units that it lacks are read from their rows, so recall finds them too.
 //!
-//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no bookkeeping for
-//! that: for each word they take the units in its postings, then those after its last posting from the rows. If a flush is
-//! cut short, the next one starts over and skips the postings that are already written.
+//! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no record of its
+//! progress: for each word they read its postings, and the rows of the units after its last posting. If a flush is cut short,
+//! the next one starts over and skips the postings that are already written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

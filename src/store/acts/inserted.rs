@@ -3,8 +3,8 @@
 //!
 //! Until then such a turn is hot and shown, its tokens are counted whenever it is read, and no search by words finds it. An
 //! act first locks the user's row, which takes the turns over, so it sees no such turn, except one that cannot be read or is
-//! in a session that cannot be read. Only receipts and uses are written without that. No such turn is in an ended session,
-//! because a trigger rejects inserts there and ending a session is an act.
+//! in a session that cannot be read. Only receipts and uses are written without taking turns over. No such turn is in an
+//! ended session, because a trigger rejects inserts there and ending a session is an act.
 
 use std::collections::BTreeSet;
 

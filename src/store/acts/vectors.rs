@@ -1,4 +1,5 @@
-//! Writes the vectors that jobs compute, has missing ones or all of a model computed, and removes those of other models.
+//! Writes the vectors that jobs compute, queues the computing of missing vectors or of all vectors of the configured models,
+//! and removes the vectors of other models.
 
 use std::collections::BTreeSet;
 

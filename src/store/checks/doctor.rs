@@ -42,7 +42,7 @@ pub struct Diagnosis {
 pub struct Check {
     /// The condition that must hold, as a sentence.
     pub holds: String,
-    /// How many times the condition does not hold. A check that damage stops early has at least one problem.
+    /// How many times the condition does not hold. If damage ends a check early, this is at least 1.
     pub problems: u64,
     /// Where the condition does not hold, if known: rows, named so that `sqlite3` can find them, at most 20 of each table.
     pub places: Vec<String>,

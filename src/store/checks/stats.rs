@@ -191,8 +191,8 @@ pub struct RuleStats {
 
 /// How many contexts that answered a turn reached each tier, in one month.
 ///
-/// A context reaches hot if it shows hot turns. It reaches warm or cold if it shows something from there because of what
-/// that says, not because of its place in the session.
+/// A context reaches hot if it shows hot turns. It reaches warm or cold if it shows a unit from there because of what the
+/// unit says, not because of the unit's place in the session.
 ///
 /// The tiering paper expects shares of 80, 15 and 5 % ([`EXPECTED_SHARES`](Self::EXPECTED_SHARES)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,8 +1,9 @@
-//! Deciding a review: a person's decision, and what follows from it for the memories.
+//! Deciding a review: a person's decision, and what follows from it for the memories. "It" is the memory that the review is
+//! about, of a contradiction the one that waits.
 //!
 //! | kind | approved | rejected |
 //! |---|---|---|
-//! | contradiction | the waiting memory takes the place of the other, or is active if there is none | it is forgotten |
+//! | contradiction | it takes the place of the other, or is active if there is none | it is forgotten |
 //! | promote | it settles to `ultra_low`, and the assistant's words become a person's (trust 4) | it stays as it is |
 //! | flagged | it stays as it is | it falls back to `mid` |
 //! | merge | it takes the place of the other, and has the tags and entities of both | both stay as they are |

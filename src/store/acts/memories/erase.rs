@@ -3,8 +3,8 @@
 //!
 //! A memory that a job or a merge made, or that was saved with a learning source other than `manual`, is erased with any of
 //! its sources, because its text may repeat the source. Any other memory stays, and so does one whose text was saved again
-//! by somebody who is trusted more, or was changed by the user; but its earlier texts, and the source with its quote, are
-//! removed.
+//! by somebody who is trusted more, or was changed by the user. A memory that stays loses its earlier texts, and the source
+//! with its quote.
 
 use std::collections::{BTreeMap, BTreeSet};
 

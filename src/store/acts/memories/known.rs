@@ -1,5 +1,5 @@
 //! Saves a memory that is already known. A saver who is trusted more becomes its author. The memory may become active again,
-//! and gets stated values that it lacked.
+//! and gets the values that it lacked and the saver states.
 
 use crate::{
     error::Result,

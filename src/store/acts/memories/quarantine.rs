@@ -1,11 +1,17 @@
 //! Quarantine: hides the memories of a source and what jobs made from them, as one operation that undo takes back.
 //!
-//! A source is a memory, a call, an origin, a session or a turn. Its memories are: the memory itself; what the call saved,
-//! rewrote or imported; all memories of the origin; what was saved from the session and is trusted less than the user's
-//! words, with what jobs made from its turns; what jobs made from the turn. They are hidden, and so is what jobs made from
-//! them, and so on. Volatile memories are left alone. A memory that rests on the source but that somebody saved stays, and
-//! is trusted only like a document's words. The trust of a memory that a person approved stays. A memory that a hidden one
-//! had superseded is as it was before, or archived if its place is taken.
+//! The memories of a source depend on what it is:
+//!
+//! - a memory: the memory itself;
+//! - a call: what it saved, rewrote or imported;
+//! - an origin: all memories of it;
+//! - a session: what was saved from it and is trusted less than the user's words, and what jobs made from its turns;
+//! - a turn: what jobs made from it.
+//!
+//! These are hidden, and so is what jobs made from them, and so on. Volatile memories are left alone. A memory that rests on
+//! the source but that somebody saved stays, and is trusted only like a document's words. The trust of a memory that a
+//! person approved stays. A memory that a hidden one had superseded gets its former status back, or is archived if its place
+//! is taken.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Undo: takes back the newest operation on a memory that is not undone yet, or one named by its group, in all the memories
-//! that it changed or in none.
+//! Undo: takes back one operation, in all the memories that it changed or in none. The operation is named by its group, or
+//! is the newest one on a given memory that is not undone yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
