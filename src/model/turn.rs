@@ -223,10 +223,9 @@ impl NewTurn {
 
     /// Names the context that the reply was made with, by its receipt: what that context recalled and showed was of
     /// use. The use is counted, and cold turns of other sessions that the context showed for what they say stay at hand
-    /// until the session ends, at most the 8 that were used last. If a turn ranks best in three of the contexts that
-    /// turns name before its own session is compressed, compression keeps it verbatim
-    /// ([`CriticalRule::Used`](crate::CriticalRule::Used)). A receipt that no longer exists, or that another turn has
-    /// named before, has no effect.
+    /// until the session ends, at most the 8 that were used last. A turn that ranked best in three contexts named in this
+    /// way is kept verbatim when its own session is compressed ([`CriticalRule::Used`](crate::CriticalRule::Used)). A
+    /// receipt that no longer exists, or that another turn has named before, has no effect.
     #[must_use]
     pub fn answering(mut self, receipt: ReceiptId) -> Self {
         self.answering = Some(receipt);

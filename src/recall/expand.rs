@@ -1,5 +1,5 @@
-//! Decides what to search for: each question of a message separately. Words of what is told next to the question, and of the
-//! turns before a follow-up, are added with less weight.
+//! Decides what to search for: each question of a message separately. Words from what is told next to the question and from
+//! the turns before a follow-up are added with less weight.
 
 use std::collections::HashSet;
 

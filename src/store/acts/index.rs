@@ -2,8 +2,8 @@
 //! once two blocks of units are missing. Units that it lacks are read from their rows, so recall finds them too.
 //!
 //! A batch of whole blocks is flushed word by word, in slices that hold the writer briefly. Readers need no record of its
-//! progress: for each word they read its postings, and the rows of the units after its last posting. If a flush is cut short,
-//! the next one starts over and skips the postings that are already written.
+//! progress: for each word they read its postings, and the rows of the units after its last posting. If a flush is cut
+//! short, the next one starts over and skips the postings that are already written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,7 @@
 //! Opens reviews, which ask a person about a memory. Each question is open at most once. After a decision it is asked again
 //! only after a rest, and only if something is new; a failed check, and a sensor that asks a person, always count as new.
-//! Conflicts with files need no rest. Reviews of contradictions are opened in `save`. If a person rejected a memory there,
-//! saving it again asks anew only after the same rest (`known`).
+//! Conflicts with files need no rest. Reviews of contradictions are opened in `save`. If a person rejected the memory that
+//! waited, saving it again asks anew only after the same rest (`known`).
 
 use chrono::{DateTime, Utc};
 

@@ -1,5 +1,5 @@
 //! Deciding a review: a person's decision, and what follows from it for the memories. "It" is the memory that the review is
-//! about, of a contradiction the one that waits.
+//! about; in a contradiction, the one that waits.
 //!
 //! | kind | approved | rejected |
 //! |---|---|---|

@@ -1,5 +1,5 @@
 //! Saves a memory that is already known. A saver who is trusted more becomes its author. The memory may become active again,
-//! and gets the values that it lacked and the saver states.
+//! and gets those of the saver's values that it lacked.
 
 use crate::{
     error::Result,
