@@ -1,4 +1,4 @@
-//! Limits on running operations (slots by class), on calls (rates by key), and on the total bytes of request bodies.
+//! Limits on running operations (places by class), on calls (rates by key), and on the total bytes of request bodies.
 
 use std::{
     collections::HashMap,
@@ -25,16 +25,16 @@ use crate::{
     },
 };
 
-/// How long a caller waits for a slot. An early refusal lets the caller go elsewhere, and keeps running calls fast.
+/// How long a caller waits for a place. An early refusal lets the caller go elsewhere, and keeps running calls fast.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The number of slots for operations of the class [`Class::Long`].
+/// The number of places for operations of the class [`Class::Long`].
 const LONG_PLACES: usize = 2;
 /// The maximum total size of all bodies in memory, in bytes.
 const BODIES_BYTES: usize = 256 << 20;
 
-/// The slots, the rates of keys, and the bytes for request bodies.
+/// The places, the rates of keys, and the bytes for request bodies.
 pub struct Limits {
-    /// The number of slots in each of the two fast classes.
+    /// The number of places in each of the two fast classes.
     places: usize,
     quick: Arc<Semaphore>,
     recall: Arc<Semaphore>,
@@ -71,18 +71,18 @@ impl Limits {
         }
     }
 
-    /// The number of slots in each of the two fast classes: a few per reader, so that no reader idles.
+    /// The number of places in each of the two fast classes: a few per reader, so that no reader idles.
     fn places_of(readers: u32) -> usize {
         (4 * readers as usize).max(16)
     }
 
-    /// Returns the number of threads that the runtime's blocking pool needs, so that every slot can be in use: for each
+    /// Returns the number of threads that the runtime's blocking pool needs, so that every place can be in use: for each
     /// operation, one thread that runs it and one for the work that it waits for, and a few more.
     pub fn threads(readers: u32) -> usize {
         2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
     }
 
-    /// Waits for a slot, which is held as long as the permit. Errors: `Code::Busy` if none becomes free within 300 ms.
+    /// Waits for a place, which is held as long as the permit. Errors: `Code::Busy` if none becomes free within 300 ms.
     pub async fn place(&self, class: Class) -> Result<OwnedSemaphorePermit, Problem> {
         let places = match class {
             Class::Quick => &self.quick,
@@ -95,7 +95,7 @@ impl Limits {
         }
     }
 
-    /// The number of operations that hold a slot in one of the two fast classes.
+    /// The number of operations that hold a place in one of the two fast classes.
     pub fn running(&self) -> usize {
         2 * self.places - self.quick.available_permits() - self.recall.available_permits()
     }

@@ -43,7 +43,7 @@ pub struct Stats {
     /// The rules that keep turns verbatim, and how often their turns were of use. Only rules that had a chance, in a fixed
     /// order.
     pub rules: Vec<RuleStats>,
-    /// How many contexts that answered a turn reached each tier, by month, oldest first.
+    /// How many answered contexts reached each tier, by month, oldest first.
     pub reached: Vec<ReachedTiers>,
     /// Jobs that are waiting or running.
     pub jobs_waiting: u64,
@@ -157,7 +157,8 @@ pub struct RecallStats {
     pub receipt_bytes: u64,
 }
 
-/// How often a profile, tier, rule or form was of use, that is, in a context that answered a turn.
+/// How often a profile, tier, rule or form was of use, that is, in a context whose receipt a
+/// recorded turn names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -179,8 +180,8 @@ pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
     /// How often a context considered a turn that only this rule keeps verbatim: by its length, the turn would be
-    /// summarized. Of several rules, the recorded one counts. Only contexts count that answered a turn and showed something
-    /// recalled.
+    /// summarized. Of several rules, the recorded one counts. Only contexts count that showed something recalled and
+    /// whose receipt a recorded turn names.
     pub chances: u64,
     /// How many of these chances were taken: the context showed the turn.
     pub taken: u64,
@@ -189,7 +190,7 @@ pub struct RuleStats {
     pub stopped_users: u64,
 }
 
-/// How many contexts that answered a turn reached each tier, in one month.
+/// How many answered contexts reached each tier, in one month.
 ///
 /// A context reaches hot if it shows hot turns. It reaches warm or cold if it shows a unit from there because of what the
 /// unit says, not because of the unit's place in the session.

@@ -34,7 +34,7 @@ impl WriteTx<'_> {
             return Ok(open);
         }
         let review = ReviewId::new(operation.now);
-        let why = "the file and the memory were changed both; the file's text lies beside it";
+        let why = "the file and the memory were both changed; the file's text lies beside it";
         reviews::insert(sql, scope, (review, kind), (memory_no, None), (why, operation.now))?;
         Ok(review)
     }
