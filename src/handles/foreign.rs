@@ -121,7 +121,7 @@ impl Memories {
                 match self.save(memory).await {
                     Ok(saved) => {
                         match saved.outcome {
-                            SaveOutcome::Known => report.known += 1,
+                            SaveOutcome::Known | SaveOutcome::PutAway => report.known += 1,
                             SaveOutcome::Waits(_) => report.waiting += 1,
                             _ => report.saved += 1,
                         }

@@ -193,7 +193,7 @@ impl RefusedFile {
 pub struct ImportedFiles {
     /// The number of memories that are new, or that hold again.
     pub saved: u64,
-    /// The number of memories that were already known.
+    /// The number of memories that were already known, including those that do not hold and stay so.
     pub known: u64,
     /// The number of memories that wait for a person, because they may not supersede the memory in their slot.
     pub waiting: u64,

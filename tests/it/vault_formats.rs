@@ -835,6 +835,19 @@ fn vectors_are_a_file_where_they_are_asked_for() {
     assert!(!noted.folder.join("_embeddings.json").exists(), "nobody asks for it any more");
 }
 
+#[test]
+fn a_file_whose_memory_was_replaced_is_known_and_not_saved_again() {
+    let noted = Kept::new();
+    let memories = &noted.known.memories;
+    let file = ("a.md".to_owned(), "---\nid: a\ntype: fix\n---\n# Restart\n\nRestart it.\n".to_owned());
+    assert_eq!(memories.import_files(vec![file.clone()], Origin::User).unwrap().saved, 1);
+    let replaced = memories.by_caller_id("a").unwrap();
+    memories.supersede(replaced.id, fix("Reload it")).unwrap();
+    let report = memories.import_files(vec![file], Origin::User).unwrap();
+    assert_eq!((report.saved, report.known), (0, 1), "{report:?}");
+    assert_eq!(noted.known.get(replaced.id).status, MemoryStatus::Superseded);
+}
+
 /// As printed in the cognitive paper; its relations are at the left margin, and refer to memories that do not exist.
 #[test]
 fn g_the_papers_sample_is_imported_and_written_in_its_form() {

@@ -179,19 +179,7 @@ impl Service {
     ) -> Result<Admitted, Problem> {
         Span::current().record("operation", row.spec.name).record("key", caller.id.as_str());
         let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
-        if let Err(problem) = may {
-            self.metrics.rejected(problem.code);
-            let line = AuditLine {
-                key: &caller.id,
-                surface: word_of(&surface),
-                operation: row.spec.name,
-                user_id: None,
-                outcome: problem.code.facts().word,
-                about: Map::new(),
-            };
-            self.write_down(&line, false);
-            return Err(problem);
-        }
+        may.inspect_err(|problem| self.note_refused(&caller, word_of(&surface), row.spec.name, problem))?;
         let call = Call {
             service: Arc::clone(self),
             caller,
@@ -202,6 +190,21 @@ impl Service {
             spool: None,
         };
         Ok(Admitted { row, call })
+    }
+
+    /// Counts a call that is beyond its caller's rights or rate, and adds its line to the audit file.
+    pub(crate) fn note_refused(
+        &self,
+        caller: &Caller,
+        surface: &'static str,
+        operation: &'static str,
+        problem: &Problem,
+    ) {
+        self.metrics.rejected(problem.code);
+        let outcome = problem.code.facts().word;
+        let line =
+            AuditLine { key: &caller.id, surface, operation, user_id: None, outcome, about: Map::new() };
+        self.write_down(&line, false);
     }
 
     /// Returns the problems with the file that occurred in the last minute.

@@ -45,6 +45,7 @@ pub(super) fn inspected() -> Router<Arc<Http>> {
 
 async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>) -> Response {
     if let Err(problem) = caller.may_inspect() {
+        http.service.note_refused(&caller, "http", "metrics", &problem);
         return problem.into_response();
     }
     let service = &http.service;

@@ -59,7 +59,9 @@ fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Reque
         }
     };
     if !caller.users.has(&user) {
-        return Err(not_allowed());
+        let problem = not_allowed();
+        http.service.note_refused(&caller, "mcp", "mcp", &problem);
+        return Err(problem);
     }
     body::check(request.headers(), http.max_body_bytes)?;
     Ok(toolbox.server(profile, caller, user))

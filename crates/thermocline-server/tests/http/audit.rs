@@ -3,13 +3,14 @@
 use std::fs;
 
 use serde_json::Value;
-use thermocline_server::{audit::Audit, keys::New, ops::spec::KeyScope};
+use thermocline_server::{audit::Audit, caller::Users, keys::New, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, whole_key};
 
 #[test]
 fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
-    let reading = New { scopes: vec![KeyScope::Read], ..whole_key() };
+    let reading =
+        New { scopes: vec![KeyScope::Read], users: Users::One("canary-other".to_owned()), ..whole_key() };
     let (mut setup, [key, reader]) = Setup::default().keys([whole_key(), reading]);
     let path = setup.path("audit.jsonl");
     let audit = Audit::open(&path).unwrap();
@@ -28,6 +29,8 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
     assert_eq!(ask(&key, "POST", "/v1/users/canary-name/recall", r#"{"query":"canary"}"#).status, 200);
     assert!(lines().is_empty(), "neither what adds nor what reads");
     assert_eq!(ask(&reader, "POST", "/v1/users/canary-name/turns", &turn).status, 403);
+    assert_eq!(ask(&reader, "POST", "/mcp/users/canary-name", "{}").status, 403);
+    assert_eq!(ask(&reader, "GET", "/metrics", "").status, 403);
     assert_eq!(ask(&key, "POST", "/v1/users/canary-name/sessions/canary-key/end", "{}").status, 200);
     assert_eq!(ask(&key, "GET", "/v1/users/canary-name/export", "").status, 200);
     assert_eq!(ask(&key, "DELETE", "/v1/users/canary-name/sessions/no-such", "").status, 404);
@@ -40,6 +43,8 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
         lines().iter().map(|line| (line["operation"].clone(), line["outcome"].clone())).collect();
     let expected = [
         ("record", "not-allowed"),
+        ("mcp", "not-allowed"),
+        ("metrics", "not-allowed"),
         ("session_end", "ok"),
         ("user_export", "ok"),
         ("session_erase", "not-found"),
@@ -50,11 +55,11 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
     assert_eq!(told, expected.map(|(operation, outcome)| (operation.into(), outcome.into())));
     assert_eq!(lines()[0]["key"].as_str(), Some(&reader[4..12]));
     assert_eq!(
-        (lines()[1]["key"].as_str(), lines()[1]["surface"].as_str()),
+        (lines()[3]["key"].as_str(), lines()[3]["surface"].as_str()),
         (Some(&key[4..12]), Some("http"))
     );
-    assert!(lines()[1]["user_id"].is_string() && lines()[5]["user_id"] == lines()[1]["user_id"]);
-    let new = &lines()[6]["user_id"];
-    assert!(new.is_string() && *new != lines()[1]["user_id"], "whom the import made: {new}");
+    assert!(lines()[3]["user_id"].is_string() && lines()[7]["user_id"] == lines()[3]["user_id"]);
+    let new = &lines()[8]["user_id"];
+    assert!(new.is_string() && *new != lines()[3]["user_id"], "whom the import made: {new}");
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
 }
