@@ -1,8 +1,8 @@
 //! How much does it cost to end a session of 50 turns, without LLM#1?
 //!
-//! The time is that of `run_jobs`, with all jobs that are due by then. Targets: < 50 ms with turns of 140 characters,
-//! < 150 ms with turns of 4,500. Plain alternative: one transaction that only moves the rows into another table with the
-//! same columns.
+//! The time is that of `run_jobs`, with all jobs that are due once the session has ended. Targets: < 50 ms with turns of 140
+//! characters, < 150 ms with turns of 4,500. Plain alternative: one transaction that only moves the rows into another table
+//! with the same columns.
 //!
 //! And how much does a record cost while jobs run? One caller records while jobs process a queue of ended sessions, and
 //! then without jobs. Target: at most 2 times as long, for the median and the 95th percentile.

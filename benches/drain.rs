@@ -4,8 +4,8 @@
 //! Measured once with the originals kept in the archive, and once with the originals deleted. With the originals deleted,
 //! the summaries (sentences and keywords) should be at least 70 % smaller than the text that they replace. Each time, the
 //! size of the largest parts of the file is reported too. The sessions are those of `THERMOCLINE_BENCH_TRANSCRIPTS`,
-//! recorded repeatedly, each time as another user's (see `support/transcripts.rs`); without that variable, generated text
-//! with 20 turns each. `THERMOCLINE_BENCH_SESSIONS` sets the total number of sessions, by default 1,000; the sets of
+//! recorded repeatedly, each time as another user's (see `support/transcripts.rs`); without that variable, sessions of 20
+//! turns with generated text. `THERMOCLINE_BENCH_SESSIONS` sets the total number of sessions, by default 1,000; the sets of
 //! transcripts have equal shares of it.
 //!
 //! Plain alternative: none that does this work.

@@ -8,10 +8,10 @@
 //! session, unit or move.
 //!
 //! - Alone: pairs of a record by the crate and a bare one. Target: at most 1.3 times. The next lines of the report show how
-//!   much of the time is spent before the queue. One has the time of a record with a known caller's id, which measures the
-//!   text, passes through the queue and writes nothing. In the same line, the column of the plain alternative has the time
-//!   of such a record with a single word. The difference between the two is the time for measuring, as a lower bound: these
-//!   records repeat one text, so the tokenizer's tables stay in the processor's caches.
+//!   much of the time is spent before the queue. One of them has the time of a record with a known caller's id, which
+//!   measures the text, passes through the queue and writes nothing. In the same line, the column of the plain alternative
+//!   has the time of such a record with a single word. The difference between the two is the time for measuring, as a lower
+//!   bound: these records repeat one text, so the tokenizer's tables stay in the processor's caches.
 //! - 32 sessions concurrently: tokio tasks on two workers; the bare rows go through one thread with group commit (batches
 //!   of up to 256, one reply per call). Target: at least 5 times the rate of one session, or half of the rate of bare
 //!   rows.

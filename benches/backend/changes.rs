@@ -60,7 +60,7 @@ struct Fold {
 }
 
 impl Log {
-    /// Makes the file log all further writes by any connection.
+    /// Starts to log all further writes to the file, by any connection.
     pub fn start(path: &Path) -> Self {
         let conn = plain::writer(path);
         let tables = tables(&conn);

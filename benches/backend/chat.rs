@@ -104,8 +104,8 @@ pub struct Captured {
 }
 
 /// Makes the documented calls once in a separate file, and returns what they wrote. What the library writes later because of
-/// records is distributed evenly over the records, but no change is counted for a record older than the one after which it
-/// was written.
+/// records is distributed evenly over the records, but a change counts only for the newest record before it, or for later
+/// ones.
 pub fn capture(runtime: &Runtime, of: &OneUser, path: &Path, said: &[Said]) -> Captured {
     let mut log = Log::start(path);
     let chat = Chat::open(runtime, of, path, Durability::Relaxed);

@@ -1,4 +1,4 @@
-//! `thermocline embed`: shows how far turns are embedded, and rebuilds the vectors of the named embedders, or of the
+//! `thermocline embed`: shows how many turns are embedded, and rebuilds the vectors of the named embedders, or of the
 //! built-in one.
 
 use std::fmt::Write as _;

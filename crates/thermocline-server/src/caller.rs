@@ -1,4 +1,4 @@
-//! Who calls, and what they may do. This is decided before the file is read, from the key and the name of the user.
+//! Who calls, and what they may do. This is decided from the key and the name of the user, before the memory's file is read.
 //! Without keys, everyone who reaches the server has the same rights.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
@@ -63,8 +63,8 @@ pub enum Per {
 const ID: &str = "id:";
 
 impl Users {
-    /// Whether these include the user with this name. The name that an id belongs to is unknown until the file is read,
-    /// so an id is accepted only from a caller with access to all users, or to exactly that id.
+    /// Whether these include the user with this name, or with the id in `id:<uuid>`. The name of the user with an id is not
+    /// known here, so an id is accepted only from a caller with access to all users, or to exactly that id.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! The arguments of the verbs that have sensors look at memories, and their help texts.
+//! The arguments of the verbs that check memories with sensors, and their help texts.
 #![allow(clippy::doc_markdown, reason = "the comments are the help, which shows no Markdown")]
 
 use clap::Args;

@@ -1,5 +1,5 @@
-//! Bodies of lines, in either direction. They may be too large for memory, so they are kept in a file that no other
-//! process can open, and that disappears when its handle is closed.
+//! JSON Lines as bodies of requests and responses. They may be too large for memory, so they are kept in a file that no
+//! other process can open, and that disappears when its handle is closed.
 //!
 //! An export is written completely before its first byte is sent: a slow client must not hold one of the memory's readers,
 //! because SQLite's write-ahead log grows without limit while a reader is held.

@@ -1,5 +1,5 @@
-//! Which tools a caller sees. The profile and the caller's rights decide; the order is fixed, so that prompts stay
-//! cached.
+//! Which tools a caller sees. The profile and the caller's rights decide; the order is fixed, so that an LLM's prompt cache
+//! stays valid.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 //!
 //! Contexts and pages are shown as the library wrote them, except that the links of pages are replaced. Every other item
 //! starts in the first column, and stored text in it is quoted, so that no line of stored text starts there. The kind of a
-//! response is recognized by its fields, because a table may have rows that this module does not know; their responses are
-//! shown as JSON.
+//! response is recognized by its fields, not by its row of the table, because a table may have rows that this module does
+//! not know. A response of an unknown kind is shown as JSON.
 
 mod lines;
 mod links;
