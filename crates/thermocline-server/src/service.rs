@@ -1,5 +1,5 @@
-//! Runs every call, whoever makes it: checks the caller's rights and rate, waits while too many operations run, runs the
-//! operation, and records the call in metrics, logs and the audit file.
+//! Runs every call, whoever makes it: checks the caller's rights and rate, waits briefly if too many operations run, runs
+//! the operation, and records the call in metrics, logs and the audit file.
 
 use std::{
     fs::File,
@@ -244,7 +244,7 @@ impl Service {
 }
 
 impl Admitted {
-    /// Runs the operation, after waiting while too many others run. Once begun, it runs to its end, even if the caller no
+    /// Runs the operation; waits briefly if too many others run. Once begun, it runs to its end, even if the caller no
     /// longer waits for it.
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
         self.call.spool = spool;

@@ -43,7 +43,8 @@ pub struct Call {
     pub user: Option<String>,
     /// The user's handle, once the call has found it. The `ETag`, the operation, logs and the audit file use it.
     pub found: Arc<OnceLock<User>>,
-    /// The id of the memory that the call forgets or erases, for the audit file; a request may name the memory otherwise.
+    /// The id of the memory that the call forgets or erases, for the audit file. In the request, the memory may have
+    /// another name.
     pub gone: Arc<OnceLock<MemoryId>>,
     /// The surface through which the call came.
     pub surface: Surface,
@@ -188,7 +189,7 @@ impl Call {
     }
 
     /// Returns the origin of one side of a turn: the one that the request names, or else `usual`. If the caller's own
-    /// origin is tool or document, it returns what [`origin`](Self::origin) returns, for either side.
+    /// origin is tool or document, both sides have the origin that [`origin`](Self::origin) returns.
     pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
         if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
     }

@@ -62,7 +62,7 @@ pub struct ContextRequest {
     pub for_messages: bool,
 }
 
-/// A context, for any user.
+/// The context of a user, who may not exist yet.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ContextAnswer {

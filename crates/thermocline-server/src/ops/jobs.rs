@@ -55,9 +55,9 @@ impl Operation for JobList {
 pub struct JobRunRequest {
     /// Maximum number of jobs to run. Default: all that are due.
     pub max_jobs: Option<u64>,
-    /// Only jobs of this kind; silent sessions are not ended. Default: any kind.
+    /// Only jobs of this kind; if set, silent sessions are not ended. Default: any kind.
     pub kind: Option<JobKind>,
-    /// Only jobs on the data of the user with this id; silent sessions are not ended. Default: all users.
+    /// Only jobs on the data of the user with this id; if set, silent sessions are not ended. Default: all users.
     pub user_id: Option<UserId>,
 }
 
@@ -101,7 +101,7 @@ pub struct Retried {
     pub jobs: u64,
 }
 
-/// Makes jobs due that were given up or wait for another try.
+/// Retries jobs that were given up or wait for another try.
 #[derive(Debug)]
 pub struct JobRetry;
 

@@ -17,7 +17,7 @@ pub struct Problem {
     /// The field of the request that caused the problem, or one that contains it, as a JSON pointer; `None` if no single
     /// field did, or if it is not known which.
     pub pointer: Option<String>,
-    /// After how many seconds to retry; `None` if only [`Retry`] says when.
+    /// After how many seconds to retry; `None` if nothing more precise is known than the code's [`Retry`].
     pub retry_after_s: Option<u64>,
 }
 

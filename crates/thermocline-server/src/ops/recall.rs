@@ -45,7 +45,7 @@ pub struct RecallRequest {
     pub graph: bool,
 }
 
-/// The results of a recall, for any user.
+/// The results of a recall for a user, who may not exist yet.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RecallAnswer {

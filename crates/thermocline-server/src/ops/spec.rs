@@ -248,7 +248,7 @@ pub enum Body {
     /// JSON in, JSON Lines out. The operation writes the lines to the call's spool; its response only contains counts of
     /// what they say.
     LinesOut,
-    /// JSON Lines in, from the call's spool; JSON out. All other fields are in the path or the query.
+    /// JSON Lines in, from the call's spool; JSON out. The fields of the request are in the path or the query.
     LinesIn,
 }
 

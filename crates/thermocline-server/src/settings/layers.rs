@@ -27,7 +27,7 @@ pub enum SettingSource {
     Flag,
 }
 
-/// Why settings are refused: it names a wrong value and its source, or a file that cannot be read.
+/// Why settings are refused: a wrong value and its source, or a file that cannot be read.
 #[derive(Debug)]
 pub struct Wrong(String);
 

@@ -1,13 +1,13 @@
-//! The section `[memory]`: those settings of the library that a file can state as numbers, choices or a text.
+//! The section `[memory]`: those settings of the library that a file can state, such as numbers and choices.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thermocline::{Config, Durability, Extract, Originals, Profile, Tokenizer};
 
-/// The section `[memory]`. Each field is the field of [`Config`] with the same name, with durations in milliseconds;
-/// `share_*` are the fields of [`Config`]'s `shares`. An empty `remember_marker` means no marker. The library checks the
-/// bounds.
+/// The section `[memory]`. Each field sets the field of [`Config`] with the same name; durations end in `_ms`, for
+/// milliseconds, and `share_*` are the fields of [`Config`]'s `shares`. An empty `remember_marker` means no marker. The
+/// library checks the bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "`Config` says what each is")]
@@ -91,7 +91,8 @@ pub enum ExtractWord {
     Llm,
 }
 
-/// The names of [`Profile`] in settings. `paper` is [`Profile::paper`]; only requests can set its lambda, or weights.
+/// The names of [`Profile`] in settings. `paper` is [`Profile::paper`]. Only requests can choose another lambda or custom
+/// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the library says what each is")]

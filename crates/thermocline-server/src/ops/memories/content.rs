@@ -84,7 +84,7 @@ pub struct Content {
     /// The turns from which the memory comes.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// How the task from which the memory comes ended.
+    /// The outcome of the task from which the memory comes.
     pub outcome: Option<Outcome>,
     /// The session from which the memory comes: the caller's key, or `id:` and its id.
     pub session: Option<String>,

@@ -59,8 +59,8 @@ pub struct EditRequest {
     pub tags: Option<Vec<String>>,
     /// The new entities, replacing the existing ones.
     pub entities: Option<Vec<String>>,
-    /// The new frequency, without waiting until the memory settles by itself. If the memory's trust or volatility does not
-    /// allow it, the edit is refused as a conflict.
+    /// The new frequency; an edit need not wait until the memory settles by itself. If the memory's trust or volatility
+    /// does not allow it, the edit is refused as a conflict.
     pub frequency: Option<Frequency>,
     /// The new importance.
     #[schemars(range(min = 0, max = 1))]

@@ -77,7 +77,8 @@ pub struct OneFile {
     /// The file's name, which may tell something about its content: `graph/fixes/redis.md`. No file is read from this
     /// path.
     pub name: String,
-    /// The file's text: markdown with or without front matter, or the entry paper's markdown of a day or its JSON.
+    /// The file's text: markdown with or without front matter, or the entry paper's formats: the markdown of a day, or
+    /// JSON.
     pub text: String,
 }
 

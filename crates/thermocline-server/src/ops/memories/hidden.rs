@@ -16,11 +16,11 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<Quarantine>(), row::<Lift>()]
 }
 
-/// A source whose memories to hide.
+/// The source whose memories are to be hidden.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRequest {
-    /// The source whose memories are hidden: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`, `{"call": id}`,
+    /// The source: one of `{"turn": id}`, `{"session": id}`, `{"memory": id}`, `{"call": id}`,
     /// `{"origin": word}`. Turns are not hidden.
     pub source: QuarantineSource,
     /// The reason, for the history: at most 256 bytes, without anything that was said.

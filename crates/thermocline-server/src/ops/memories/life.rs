@@ -19,7 +19,7 @@ pub(super) fn rows() -> Vec<Row> {
     vec![row::<MemoryUsed>(), row::<DueList>(), row::<MemoryResurfaced>(), row::<MemoryDismiss>()]
 }
 
-/// A use of a memory to count.
+/// A report that a memory was used.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UseRequest {
@@ -75,7 +75,7 @@ impl Operation for MemoryUsed {
     }
 }
 
-/// A day whose due memories to list.
+/// The day for which due memories are listed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DueRequest {

@@ -1,4 +1,4 @@
-//! Reviews: questions about memories that wait for a person. No MCP tool decides them, so that no model can.
+//! Reviews: questions about memories, which a person decides. There is no MCP tool for that, so that no model can decide.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -75,8 +75,8 @@ impl Operation for Reflect {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValidateRequest {
-    /// The memories, stale or not, at most 1,000; those that no longer hold are skipped. Default: all stale memories that
-    /// have a configured sensor.
+    /// The memories, stale or not, at most 1,000; those that cannot be recalled are skipped. Default: all stale memories
+    /// that have a configured sensor, or `human`.
     #[schemars(length(max = 1000))]
     pub memories: Option<Vec<MemoryName>>,
 }
