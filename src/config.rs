@@ -96,11 +96,11 @@ pub struct Config {
     /// Whether the file is opened read-only, for a file or folder that cannot be written. Nothing is written, created
     /// or migrated, no receipt is kept and no job runs; every write fails with
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly). Opening fails with the same error for a file of an older
-    /// version, and for a file whose write-ahead log is not empty in a folder where the log's index (`-shm`) cannot be
-    /// created: copy these files. A file of up to 1 GiB that no process has open is read into memory (using twice its
-    /// size while it is being read), so that SQLite leaves no files next to it; if a process writes to the file later,
-    /// reads fail until the memory is reopened. The process keeps one file descriptor open for each file that it has
-    /// read into memory. Default: false.
+    /// version. It also does if the file's write-ahead log is not empty, and the log's index (`-shm`) cannot be created:
+    /// then copy the file and the log to a folder that can be written. A file of up to 1 GiB that no process has open is
+    /// read into memory (using twice its size while it is being read), so that SQLite leaves no files next to it; if a
+    /// process writes to the file later, reads fail until the memory is reopened. The process keeps one file descriptor
+    /// open for each file that it has read into memory. Default: false.
     pub read_only: bool,
     /// LLM#1, which summarizes the turns of ended sessions. Default: none, which uses the built-in summarizer.
     pub summarizer: Option<Arc<dyn Summarizer>>,
@@ -171,8 +171,8 @@ pub struct Config {
     /// How recalled turns and memories are ranked. Default: [`Profile::Default`].
     pub profile: Profile,
     /// Maximum bytes of memory that recall uses to cache the data of all users together: about 0.6 KB per chat-sized
-    /// turn. The user with the oldest last query is dropped first; if a single user exceeds this, that user's data is
-    /// read again for each recall. Default 256 MiB.
+    /// turn. The data of the user who asked longest ago is dropped first; if a single user exceeds this, that user's
+    /// data is read again for each recall. Default 256 MiB.
     pub recall_bytes: usize,
     /// How many receipts are kept per user; the oldest are deleted first. Default 1,000, at most 100,000; with 0 none
     /// are kept, and use is not counted.
@@ -216,7 +216,7 @@ pub enum Originals {
     Delete,
 }
 
-/// How memories are extracted from ended sessions: at most 5 per session, which say only what was said there.
+/// How memories are extracted from ended sessions: at most 5 per session. They say only what was said there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extract {

@@ -90,8 +90,8 @@ pub type Proposing<'a> = Pin<Box<dyn Future<Output = Result<Vec<Proposal>>> + Se
 pub struct Verdict {
     /// The turn that the verdict is about.
     pub turn_id: TurnId,
-    /// Whether to keep the turn verbatim. `false` does not overrule a mark by the caller or a rule. `true` loses its effect
-    /// for a user whose turns kept only because of it were considered for contexts 200 times and never shown.
+    /// Whether to keep the turn verbatim. `false` overrules neither a rule nor a mark by the caller. `true` loses its effect
+    /// for a user once the turns that it alone keeps were considered for contexts 200 times and never shown.
     pub is_critical: bool,
     /// The summary: one sentence, ideally of at most 50 tokens. More than 400 bytes are refused.
     pub summary_text: String,

@@ -1,5 +1,5 @@
 //! Decides what happens to each turn of an ended session: kept verbatim or summarized, and which anchors it supports. Also
-//! says how many turns are processed and swapped at once.
+//! says how many turns are processed at once, and how many are replaced in one transaction.
 
 use std::collections::HashMap;
 

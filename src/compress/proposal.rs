@@ -20,7 +20,7 @@ pub struct Proposal {
     /// The sentences that prove the memory, each copied verbatim from the turn with this id. From 1 to 8, each of at most
     /// 1,000 bytes.
     pub quotes: Vec<(TurnId, String)>,
-    /// How the task that the memory came from ended; `None` if the turns do not say.
+    /// The outcome of the task that the memory comes from; `None` if the turns do not say.
     pub outcome: Option<Outcome>,
     /// Tags, in words of the quotes. The first 8 are read; a tag in other words is ignored.
     pub tags: Vec<String>,

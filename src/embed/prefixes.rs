@@ -1,4 +1,4 @@
-//! The prefixes that models trained on questions and passages expect before each text.
+//! Prefixes for texts: a model that was trained on questions and passages expects one before each text.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
-//! A provider's HTTP endpoint, with an address, a key and a timeout, to which JSON is sent; in `address`, the addresses that
-//! sensors look at.
+//! A provider's HTTP endpoint, to which JSON is sent, with a key and a timeout. The module `address` requests the addresses
+//! that sensors look at.
 //!
 //! This is the only code of the crate that opens a connection, and only to the address that the caller names, or to the
 //! proxy that the environment names for it: redirects are not followed, so that neither key nor text is sent anywhere else.

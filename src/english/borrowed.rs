@@ -1,5 +1,5 @@
-//! Decides whether what a pattern matched is the author's own. It is not if the author reports it, quotes it, makes it up or
-//! takes it back, and also not if it tells a secret, such as a password.
+//! Decides whether what a pattern matched counts as the author's own statement. What the author reports, quotes, makes up or
+//! takes back does not count, nor does what tells a secret, such as a password.
 
 use crate::english::{
     cues::CueMatch,

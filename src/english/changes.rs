@@ -1,5 +1,5 @@
 //! Reads what a later statement says about a thing that an earlier statement mentioned: whether the thing changed or is
-//! over, whether the statement is about now, and what kind of value it has.
+//! over, whether the statement is about now, and what kind of value the statement contains.
 
 use std::sync::LazyLock;
 

@@ -98,8 +98,8 @@ impl LlmSummarizer {
         }
     }
 
-    /// Sets the model's context window as served, in tokens, prompt and answer together. Default 8,000, at least 3,000 (less
-    /// counts as 3,000).
+    /// Sets the size of the context window that the model is served with, in tokens, for prompt and answer together. Default
+    /// 8,000, at least 3,000 (less counts as 3,000).
     #[must_use]
     pub fn window_tokens(mut self, tokens: u32) -> Self {
         self.window_tokens = tokens.max(MIN_WINDOW_TOKENS);

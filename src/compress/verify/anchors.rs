@@ -1,4 +1,4 @@
-//! Checks the anchors that LLM#1 found: an anchor is accepted only if its subject says so, in words that are in the turn.
+//! Checks the anchors that LLM#1 found: an anchor is accepted only if the speaker that it is about says so in the turn.
 
 use crate::{
     compress::verify::{

@@ -1,7 +1,7 @@
 //! Finds numbers in folded text, in digits or words: those that a source supplies, and those that a claim makes.
 //!
 //! A number is compared as digits without separators and needless zeros: `1,000`, `1000` and "a thousand" are `1000`. A
-//! form that can be read in two ways supplies both numbers in a source; in a claim, it is enough if one of them is supplied.
+//! form that can be read in two ways counts as both numbers in a source; in a claim, one of the two has to be supplied.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! Checks that a text is plain: one line, no markup, nothing hidden, no frame, no control token, no refusal.
+//! Checks that a text is plain: one line, no markup, nothing hidden, no control token, no refusal, and nothing that looks
+//! like a frame of a prompt (`<memory`, `System:`).
 
 use crate::{
     compress::verify::{flaw::Flaw, source::SourceText},

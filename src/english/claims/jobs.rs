@@ -1,4 +1,4 @@
-//! Reads what somebody does for a living: a title whose last word, or whose last one before `of`, is a known profession or
+//! Reads what somebody does for a living: a title whose last word (before `of`, if there is one) is a known profession or
 //! looks like one.
 
 use crate::english::{

@@ -32,7 +32,7 @@ pub struct Running {
     pub folder: TempDir,
 }
 
-/// A server to start: its settings, by default on a free port and without a worker, and the folder of its memory.
+/// A server to start: its settings, and the folder of its memory. By default it has a free port and no worker.
 pub struct Setup {
     pub settings: ServiceSettings,
     pub config: Config,

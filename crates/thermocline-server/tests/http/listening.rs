@@ -1,4 +1,4 @@
-//! Where the server listens: an address that its owner believes to be closed is never open.
+//! Where the server listens: it never opens an address that its operator believes to be closed.
 
 use std::{
     fs,

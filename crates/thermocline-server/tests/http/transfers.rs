@@ -1,5 +1,5 @@
-//! Export and import over HTTP: an import is complete or refused, its size is limited, and an export of its turns is the
-//! same, byte for byte.
+//! Export and import over HTTP: an import is complete or refused, and its size is limited. Turns that were imported are
+//! exported as the same bytes.
 
 use crate::{
     client::Answer,

@@ -1,5 +1,5 @@
-//! A turn is found from the moment when its record is answered, in every tier to which it moves. No context misses a turn,
-//! even while other clients record turns, and end and compress sessions.
+//! A turn is found from the moment when its recording is acknowledged, in every tier to which it moves. No context misses a
+//! turn, even while other clients record turns, and end and compress sessions.
 
 use std::{
     sync::{
