@@ -25,12 +25,12 @@ use crate::{
 };
 
 impl Memories {
-    /// Imports files of other programs as memories. Each file is given as its path and its text: plain markdown, markdown
-    /// with a head in the format of the cognitive or the continuum paper, or a day or a JSON file of the entry paper. The
-    /// memories are claims in the words of `origin`, with a confidence of at most .80 and a frequency of at most `mid`.
-    /// Counters and all other fields of a file are stored with the memory and not interpreted. The file's own id becomes the
-    /// [caller's id](crate::Memory::caller_id), so importing the same files again saves nothing. Relations are added once
-    /// all memories are saved.
+    /// Imports files of other programs as memories. Each file is given as its path and its text. It may be plain markdown,
+    /// markdown with a head in the format of the cognitive or the continuum paper, a log of the continuum paper, or a file
+    /// of the entry paper: the entries of a day, or JSON. The memories count as the words of `origin`; their confidence is
+    /// at most .80 and their frequency at most `mid`. A file's counters, checks and unknown fields are stored with the
+    /// memory and not interpreted. The file's own id becomes the [caller's id](crate::Memory::caller_id), so importing the
+    /// same files again saves nothing. Relations are added once all memories are saved.
     ///
     /// A file that cannot be read is left out and reported with the line of the problem. The other memories are saved
     /// one by one; one that is refused is reported too.

@@ -88,9 +88,10 @@ impl Memories {
         Self { store, scope, by: Origin::Assistant }
     }
 
-    /// Makes the handle act for this origin, which decides what the handle may change. The history names it as the author of
-    /// changes. Default: [`Origin::Assistant`]. An origin that a call states ([`NewMemory::origin`], [`Edit::origin`]) takes
-    /// precedence, and says whose words a memory has.
+    /// Makes the handle act for this origin, which decides what the handle may change. The history names this origin as the
+    /// author of changes. Default: [`Origin::Assistant`]. An edit may state another one ([`Edit::origin`]).
+    /// [`save`](Self::save) and [`supersede`](Self::supersede) use the new memory's [own origin](NewMemory::origin) instead,
+    /// which also says whose words the memory contains.
     #[must_use]
     pub fn by(mut self, origin: Origin) -> Self {
         self.by = origin;
@@ -174,14 +175,13 @@ impl Memories {
 
     /// Changes the fields that the edit sets, and what follows from them: a new content without a new summary removes the
     /// old summary, entities that the old text named become those of the new text, a volatility that was the default of the
-    /// old information type becomes that of the new one, and the frequency falls to what trust and volatility allow. An edit
-    /// that changes nothing does not raise the revision.
+    /// old information type becomes the default of the new type, and the frequency falls to what trust and volatility allow.
+    /// An edit that changes nothing does not raise the revision.
     ///
-    /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of at most five
-    /// words) that the text becomes the editor's. If an editor who is trusted less than the memory changes any of its
-    /// words (title, content, summary, steps), these become the editor's words. Such an editor, unless it is the user,
-    /// cannot change the memory's slot, kind or project. A tool or a document cannot change a memory that is trusted
-    /// more than itself at all.
+    /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of at most five words)
+    /// that the text becomes the editor's. If an editor who is trusted less than the memory changes any of its words (title,
+    /// content, summary, steps), these become the editor's words. Such an editor, unless it is the user, cannot change the
+    /// memory's slot, kind or project. A tool or a document cannot change anything in a memory that is trusted more.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
     /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory has the slot,
@@ -220,7 +220,7 @@ impl Memories {
 
     /// Supersedes a memory like [`supersede`](Self::supersede), by one that already exists. If the handle acts for the user,
     /// the new one takes the place, whatever the origins of the two; their trust does not change. If the new one may not
-    /// take the place, both stay as they are, contested, until a person decides.
+    /// take the place, both stay as they are, but count as contested until a person decides.
     ///
     /// Errors: `NotFound`; `InvalidInput` if both are the same memory; `Conflict` if one of them no longer holds, if a third
     /// memory has the slot or says the same, or if a tool or a document asks and one of the two is trusted more.
@@ -250,10 +250,10 @@ impl Memories {
         self.store.write(move |tx| tx.forget_memory(&scope, id, by)).await
     }
 
-    /// Forgets all memories that pass a filter, as one operation; [`list`](Self::list) shows them beforehand. With a
-    /// project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone). A handle
-    /// that acts for a tool or a document leaves alone the memories that are trusted more than that origin. If the call is
-    /// interrupted, some memories are forgotten, the newest first.
+    /// Forgets all memories that pass a filter, as one operation; [`list`](Self::list) shows them beforehand. If the filter
+    /// names a project, only memories filed under it are forgotten, as with [`project_alone`](MemoryFilter::project_alone).
+    /// A handle that acts for a tool or a document leaves alone the memories that are trusted more than that origin. If the
+    /// call is interrupted, some memories are forgotten, the newest first.
     ///
     /// Errors: `InvalidInput`.
     pub async fn forget_all(&self, filter: MemoryFilter) -> Result<Forgotten> {
@@ -278,10 +278,10 @@ impl Memories {
 
     /// Erases a memory from the bytes of the file and its log, with its history, edges, episodes, words and vectors, what
     /// jobs derived from it, and all of the user's receipts, because a query may repeat the memory. A hash of its random id
-    /// remains, so that a file that somebody kept of it can be refused. A memory that the erased one had superseded counts
-    /// as superseded by the erased one's successor. If the erased one had no successor, that memory gets back the status
-    /// that it had before it was superseded, or is archived if its place is taken. [`User::erase`](crate::User::erase)
-    /// describes what erasing cannot reach.
+    /// remains, so that a vault does not take the memory back from a file that somebody kept. A memory that the erased one
+    /// had superseded counts as superseded by the erased one's successor. If the erased one had no successor, that memory
+    /// gets back the status that it had before it was superseded, or is archived if its place is taken.
+    /// [`User::erase`](crate::User::erase) describes what erasing cannot reach.
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let erasing = drive(move || async move {
@@ -373,8 +373,8 @@ impl Memories {
     /// | [`Promote`](crate::ReviewKind::Promote) | it stays forever; if it was the assistant's words, they now count as a person's | it stays as it is |
     /// | [`Flagged`](crate::ReviewKind::Flagged) | it stays as it is | it falls back to `mid` |
     /// | [`Merge`](crate::ReviewKind::Merge) | it takes the place of the other, with the tags and entities of both | both stay as they are |
-    /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless the memory has a window | it is forgotten |
-    /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; its file's text counts as looked at | the same |
+    /// | [`Check`](crate::ReviewKind::Check) | it passed a person's check, which holds for six months unless the memory has its own validity window | it is forgotten |
+    /// | [`Conflict`](crate::ReviewKind::Conflict) | it stays as it is; the text of its file in the vault counts as looked at | the same |
     ///
     /// The resulting changes to memories are in their history, and [`undo`](Self::undo) takes them back, except for a check;
     /// the review stays decided. A job does not open the same review again for at least 30 days. After that, unless it is a
@@ -501,14 +501,14 @@ impl Memories {
 
     /// Tends all active memories now, as a job does once a day for each user.
     ///
-    /// - A memory that has proved helpful settles one frequency further, one that rarely helped or is hardly used falls
-    ///   back, and an old and unused one is archived, unless the user or the backend saved it by hand. Where a rule
-    ///   requires it, a person is asked. A memory moves at most once a day. All moves are one operation
+    /// - A memory that has proved helpful settles one frequency further. A memory that rarely helped or is hardly used falls
+    ///   back. An old and unused memory is archived, unless the user or the backend saved it by hand. Where a rule requires
+    ///   it, a person is asked. A memory moves at most once a day. All moves are one operation
     ///   ([`undo_group`](Self::undo_group)), with the deciding numbers as reasons.
     /// - Unrated uses older than 7 days are removed, and so are the previous values of all edits of a memory except the
     ///   20 newest.
-    /// - The job refuses to archive or lower more than half of 100 or more memories, because that suggests a clock that
-    ///   jumped; this call does not refuse.
+    /// - If there are 100 or more memories, the job refuses to archive or lower more than half of them, because that
+    ///   suggests a clock that jumped. This call does not refuse.
     ///
     /// If the call is interrupted, some memories have moved. With [`TendOptions::dry_run`] it only reports what would
     /// move and why, and writes nothing.
@@ -533,8 +533,8 @@ impl Memories {
     /// somebody saved from the source stays, but from then on, unless a person approved it, it is trusted like a document's
     /// words and settles no further than those. If the source is a [session](QuarantineSource::Session), memories that were
     /// saved in it are hidden too if they are trusted less than the user. A memory that a hidden one had superseded gets
-    /// back the status that it had before it was superseded, or is archived if its place is taken. The history stores `why`:
-    /// up to 256 bytes, without anything that was said.
+    /// back the status that it had before it was superseded, or is archived if its place is taken. The history stores `why`
+    /// (up to 256 bytes), which should repeat nothing that was said.
     ///
     /// Errors: `NotFound`; `InvalidInput`; `Conflict` if the handle acts for a tool or a document.
     pub async fn quarantine(&self, source: QuarantineSource, why: &str) -> Result<Quarantined> {
@@ -552,9 +552,9 @@ impl Memories {
     }
 
     /// Saves a memory that takes the place of 2 to 16 others. It is derived from them: it is trusted no more than the least
-    /// trusted of them, and it is erased with any of them, after which the others hold again. A project, slot or task type
-    /// that it does not state is the one that all of the others share, if they share one; an importance that it does not
-    /// state is the highest of theirs.
+    /// trusted of them, and unless somebody has confirmed it since, it is erased with any of them, after which the others
+    /// hold again. If it states no project or task type, it gets the one that all of the others share, if there is one; the
+    /// same goes for the slot if all have its kind and project. If it states no importance, it gets the highest of theirs.
     ///
     /// Errors: those of [`save`](Self::save); `InvalidInput` for another number of memories, or if one is named twice;
     /// `Conflict` if one of them no longer holds, if the caller's id is in use, if another memory says the same or has

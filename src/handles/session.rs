@@ -172,7 +172,7 @@ impl Session {
 
     /// Returns the last turns: at most [`Config::hot_turns`](crate::Config::hot_turns) of them, within
     /// [`Config::hot_tokens`](crate::Config::hot_tokens); the newest is there even if it alone exceeds that. Empty once the
-    /// session has ended and nothing was recorded in a successor.
+    /// session has ended, until something is recorded in a successor.
     ///
     /// If they are in memory and nobody has written to the file since, no row is read. The benchmark `hot` measures how long
     /// this takes.
@@ -212,9 +212,9 @@ impl Session {
     /// then to what is known and recalled. The same file, message, options and time give the same string, as long as
     /// the configured models answer the same.
     ///
-    /// The newest turns are shown without a gap. First hot and then warm turns are shown, from the newest back. A turn that
-    /// is too long for the room left to it is cut. The row ends before a turn of which not even a 48-token part fits. Older
-    /// turns may be recalled for what they say. Turns of the session that did not fit are in [`Context::left_out`].
+    /// The newest turns are shown without a gap. First hot and then warm turns are shown, from the newest back, until not
+    /// even a 48-token part of the next one fits. A turn that is too long for the room left to it is cut. Older turns may be
+    /// recalled for what they say. Turns of the session that did not fit are in [`Context::left_out`].
     pub async fn context(&self, message: &str, options: ContextOptions) -> Result<Context> {
         in_span("context", self.ids(), self.build_context(message, options)).await
     }
@@ -309,10 +309,10 @@ impl Session {
         self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
-    /// Stores a text under a name for as long as the session lasts, replacing the previous text: an agent's plan, its
-    /// variables. An empty text removes the entry. The text is overwritten in place, without a history. It is neither
-    /// searched, shown in contexts nor exported, no provider gets it, and it is removed when the session ends. If the
-    /// conversation continues in a successor, the text is stored there, and the handle moves there.
+    /// Stores a text, such as an agent's plan or its variables, under a name for as long as the session lasts. It replaces
+    /// the previous text of this name. An empty text removes the entry. The text is overwritten in place, without a history.
+    /// It is neither searched, shown in contexts nor exported, no provider gets it, and it is removed when the session ends.
+    /// If the conversation continues in a successor, the text is stored there, and the handle moves there.
     ///
     /// Limits: a name of 1 to 200 bytes with a visible character, a text of 64 KiB, 64 names. Errors: `InvalidInput`;
     /// `SessionEnded`; `NotFound` while the session is being erased.
@@ -363,10 +363,9 @@ impl Session {
         .await
     }
 
-    /// Undoes the compression of an ended session: its turns become warm again, those in the archive with their
-    /// originals, and their summaries are removed. Anchors stay. Returns how many turns were restored; turns whose
-    /// originals were deleted cannot be. The session is not compressed again by itself; call [`compress`](Self::compress)
-    /// for that.
+    /// Undoes the compression of an ended session: its turns become warm again, archived ones with their original texts, and
+    /// its summaries are removed. Anchors stay. Returns how many turns were restored; turns whose originals were deleted
+    /// cannot be. The session is not compressed again by itself; call [`compress`](Self::compress) for that.
     pub async fn restore(&self) -> Result<u64> {
         let (scope, id) = (self.scope, self.id());
         let mut restored = 0;

@@ -176,7 +176,7 @@ impl Thermocline {
         Ok(User::new(Arc::clone(&self.store), scope))
     }
 
-    /// Imports what [`User::export`] wrote, as the user of this name, of whom the file must hold nothing yet.
+    /// Imports what [`User::export`] wrote, as the user of this name. The memory file must hold nothing of that user yet.
     ///
     /// The lines are read into memory, checked, and written in one transaction, for which other writes wait (about 0.1 ms a
     /// turn). If a line is wrong, the last lines are missing, or an id is already in this memory file, nothing changes.

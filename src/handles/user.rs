@@ -331,8 +331,9 @@ impl User {
         off_thread(move || store.snapshot()?.anchor(&scope, id)?.ok_or_else(no_anchor)).await
     }
 
-    /// Sets an anchor by hand. If the attribute has one value, the new value supersedes the current one. A retracted anchor
-    /// counts again. The `subject` is `user`, `assistant`, or a name, whose case, width, accents and blanks do not matter.
+    /// Sets an anchor by hand. If the attribute can have only one value, the new value supersedes the current one. If the
+    /// anchor was retracted, it counts again. The `subject` is `user`, `assistant`, or a name, whose case, width, accents
+    /// and blanks do not matter.
     pub async fn set_anchor(&self, subject: &str, attribute: Attribute, value: &str) -> Result<AnchorId> {
         Ok(self.set_anchor_by(subject, attribute, value, BY_CALLER).await?.id)
     }
@@ -352,9 +353,9 @@ impl User {
         self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
     }
 
-    /// Replaces the value of an anchor that holds. The old anchor stays in the file and no longer holds. If the
-    /// attribute has many values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by).
-    /// A repeated call changes nothing and returns the same id.
+    /// Replaces the value of an anchor that holds. The old anchor stays in the file and no longer holds. If the attribute
+    /// can have several values, the others stay. `by` says who does it, as in [`set_anchor_by`](Self::set_anchor_by). A
+    /// repeated call changes nothing and returns the same id.
     ///
     /// Errors: `NotFound`; `Conflict` if the anchor no longer holds, unless an anchor with the new value does.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
@@ -403,8 +404,8 @@ impl User {
     ///
     /// Erasing cannot reach earlier backups and exports, what other processes hold in memory until their next read, and
     /// copies that the disk or its file system keeps below the file. A replica fed from the write-ahead log, such as
-    /// Litestream's, sees the rows deleted, but not the overwriting of their remains between other rows, which is not
-    /// in the log: rebuild the replica. A backend's own `users` row stays.
+    /// Litestream's, sees that the rows are deleted. It does not see that their remains between other rows are overwritten,
+    /// because that is not in the log: rebuild the replica. A backend's own `users` row stays.
     pub async fn erase(&self) -> Result<Erased> {
         in_span("erase", (self.id(), None), self.erase_user()).await
     }
@@ -441,10 +442,10 @@ impl User {
         in_span("erase_turn", (self.id(), None), erasing).await
     }
 
-    /// Returns the result of an earlier [`record`](Session::record) with this turn's caller's id, in whatever session
-    /// and tier the turn is now; `None` if there was none, or if this turn has no caller's id. Writes nothing.
+    /// Returns the result of an earlier [`record`](Session::record) with the same caller's id as `turn`, in whatever session
+    /// and tier the recorded turn is now. `None` if there was none, or if `turn` has no caller's id. Writes nothing.
     ///
-    /// Errors: `Conflict` if a turn with the same id has a different text.
+    /// Errors: `Conflict` if the recorded turn has a different text.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
         let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
