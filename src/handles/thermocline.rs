@@ -149,8 +149,8 @@ impl Thermocline {
         Ok((User::new(Arc::clone(&self.store), scope), recorded))
     }
 
-    /// Saves a memory as [`Memories::save`](crate::Memories::save) does. The user is added if new, in the same transaction: a
-    /// memory that is refused adds nobody.
+    /// Saves a memory as [`Memories::save`](crate::Memories::save) does. The user is added if new, in the same transaction:
+    /// a memory that is refused adds nobody.
     ///
     /// Errors: those of [`Memories::save`](crate::Memories::save), and those of [`record`](Self::record) that concern the
     /// user.
