@@ -1,8 +1,9 @@
-//! Extracts from one ended session: first, from the user's own words, ratings of the memories that it used; then new
-//! memories, which rules find and LLM#1, if configured, proposes.
+//! Extracts from one ended session: first ratings of the memories that the session used, from the user's own words; then
+//! new memories, which rules find and LLM#1, if configured, proposes.
 //!
-//! The session is read outside any transaction. Ratings are written one by one, each once. The uses that stay unrated are
-//! deleted. All memories are written in the slice that marks the session as extracted and ends the job.
+//! The session is read outside any transaction. Ratings are written one by one; another try writes none again. The uses
+//! that stay unrated are deleted. All memories are written in the slice that marks the session as extracted and ends the
+//! job.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,5 +1,5 @@
 //! First removes what is left of an index that is to be rebuilt, then adds whole blocks of one user's units to the index,
-//! batch by batch, and at last sweeps the index.
+//! batch by batch, and finally sweeps the index if that is due.
 
 use std::sync::Arc;
 

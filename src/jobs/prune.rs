@@ -1,4 +1,4 @@
-//! Removes one user's promotions from the transitions between tiers, where older builds kept them for ever.
+//! Removes one user's promotions from the table of transitions between tiers, where older builds kept them for ever.
 
 use crate::{
     jobs::job::{Job, JobEnd},

@@ -58,7 +58,7 @@ const FEWEST_TOKENS: usize = 3;
 /// | prompts | for queries `query`; for documents `document`, `passage` or `corpus`; otherwise the default prompt |
 /// | length of texts | `max_seq_length`, or 256 tokens if the folder does not say; never more than 1,024, nor more than the model has positions |
 ///
-/// Anything else is refused with an error that names it: implement [`Embedder`] for it.
+/// Anything else is refused with an error that names it; for such a model, implement [`Embedder`].
 ///
 /// The embedder computes on a separate thread, in 32-bit floats, and gives the same numbers on every machine.
 #[derive(Clone)]

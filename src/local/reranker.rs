@@ -39,10 +39,10 @@ const TEXTS_AT_ONCE: usize = 8;
 /// # }
 /// ```
 ///
-/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. Model
-/// types, weights and vocabularies are those of [`LocalEmbedder`](crate::LocalEmbedder). The model must be the type's
-/// `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature `multilingual`
-/// bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
+/// The folder has the layout of model hubs: `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. The
+/// supported model types, weights and vocabularies are those that [`LocalEmbedder`](crate::LocalEmbedder) supports. The
+/// model must be the type's `...ForSequenceClassification`, with one class: ms-marco-MiniLM-L-6-v2, and with the feature
+/// `multilingual` bge-reranker-base and mmarco-mMiniLMv2-L12-H384-v1.
 ///
 /// A score is the model's raw output for its class, neither squeezed to 0..1 nor scaled: the scores of ms-marco are between
 /// about -11 and 11. A query and a text may have 512 tokens together, or as many as the model has positions. If they have

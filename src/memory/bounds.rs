@@ -47,7 +47,8 @@ impl NewMemory {
     /// The longest time for which a check may hold: a hundred years of 366 days.
     pub const MAX_WINDOW: Duration = Duration::from_hours(100 * 366 * 24);
 
-    /// Makes the checks of saving that need neither the file nor the clock, for callers that must know beforehand.
+    /// Makes the checks of saving that need neither the file nor the clock, for callers that must know before they save
+    /// whether the memory would be refused.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the memory exceeds a bound, or if its fields
     /// do not fit together.

@@ -1,5 +1,5 @@
 //! Measures how much of one text occurs in another, and decides from this whose words a text counts as. It compares runs of
-//! words, which nobody says twice by chance.
+//! words that are long enough that nobody repeats one by chance.
 
 use std::collections::HashSet;
 

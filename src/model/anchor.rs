@@ -27,8 +27,8 @@ pub struct Anchor {
     pub strength: f64,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
-    /// When the value was first said. If it stopped holding and was said again, when it was first said after it last
-    /// stopped holding.
+    /// When the value was first said. If it later stopped holding and was then said again, the time when it began to
+    /// hold again.
     pub valid_from: DateTime<Utc>,
     /// When the anchor stopped holding; `None` if it holds. For a retracted anchor, the same as `valid_from`.
     pub valid_until: Option<DateTime<Utc>>,

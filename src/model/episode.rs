@@ -31,7 +31,7 @@ word_enum! {
 pub struct Noted {
     /// The note.
     pub episode: Episode,
-    /// Whether this call added it; false if it was there already, under the same caller's id.
+    /// Whether this call added the note; false if the note was there already, with the same `caller_id`.
     pub is_new: bool,
 }
 

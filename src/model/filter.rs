@@ -27,7 +27,8 @@ use crate::model::ids::SessionId;
 ///   which were of use earlier in that session. The newest turns of that session, from the newest back without a gap, are
 ///   shown anyway, unless the filter excludes the session itself ([`without_sessions`](Self::without_sessions)).
 ///
-/// A session that the user does not have, or a project under which nothing is filed, is no error: `missing` says so.
+/// A session that the user does not have, or a project under which nothing is filed, is no error: the answer's `missing`
+/// says so.
 /// Errors: `InvalidInput` for a project with an empty name or one over 256 bytes, a time outside the years 1 to 9999,
 /// or a `since` that is not before `until`.
 ///

@@ -33,7 +33,7 @@ pub enum PastTurn {
 }
 
 impl PastTurn {
-    /// Returns the turn's number in the session, from 1: pages begin after it, or end before it.
+    /// Returns the turn's number in the session, from 1. Pass it on to get the page after this turn, or the one before it.
     pub fn turn_number(&self) -> u32 {
         match self {
             Self::Turn(turn) => turn.turn_number,

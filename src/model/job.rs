@@ -30,8 +30,8 @@ word_enum! {
         /// Finds damage in the index and the vectors of a user's units, and queues the jobs that rebuild the damaged
         /// parts.
         Mend = "mend",
-        /// Recomputes what older rules derived from a user's units (turns, summaries, memories): words, anchors, and the
-        /// rules by which turns are kept verbatim.
+        /// Recomputes what older rules derived from a user's units (turns, summaries, memories): words, anchors, and
+        /// which rule keeps a turn verbatim.
         Derive = "derive",
         /// Removes rows of a user that older versions kept forever and this version does not keep.
         Prune = "prune",
@@ -172,9 +172,9 @@ pub struct JobInfo {
 }
 
 impl JobInfo {
-    /// Returns whether the job waits for a change of the configuration of LLM#1 or of an embedder. The job continues
-    /// when the file is opened with a summarizer or an embedder, or when it is retried; otherwise it is tried again
-    /// every 10 minutes. The wait does not count as a try.
+    /// Returns whether the job waits for a change of the configuration of LLM#1 or of an embedder. The job is tried
+    /// again every 10 minutes, and at once when the file is opened with a summarizer or an embedder, or on `jobs retry`.
+    /// The wait does not count as a try.
     pub fn waits_for_configuration(&self) -> bool {
         let is_marked = self.last_error.as_ref().is_some_and(|why| why.starts_with(FOR_CONFIGURATION));
         self.state == JobState::Queued && is_marked

@@ -10,8 +10,8 @@ use crate::model::{
     turn::Origin,
 };
 
-/// Changes to make to a memory. A field that is not set stays as it is, unless a field that is set also changes it; that
-/// field's description then says so. The bounds are those of [`NewMemory`](crate::NewMemory).
+/// Changes to make to a memory. A field that is not set stays as it is, except that some fields change others too; their
+/// descriptions say so. The bounds are those of [`NewMemory`](crate::NewMemory).
 ///
 /// ```
 /// use thermocline::Edit;
