@@ -217,8 +217,8 @@ weights! {
     /// ```text
     /// relevance = words * W + meaning * C
     /// near      = relevance + open * (neighbours * (relevance of the turn before + of the turn after)
-    ///                                 + answer * relevance of the turn before, if that asks)
-    /// lent      = near + open * (session * best of its session
+    ///                                 + answer * relevance of the turn before, if it is a question)
+    /// lent      = near + open * (session * greatest near in its session
     ///                            + session_words * W of its session)
     /// score     = lent * (1 + time * t) * (1 + speaker * s) * (1 + quote * q) * (1 + wish * w)
     ///                  * (1 + anchors * a) * (1 + recency * e^(-0.1 * days))
@@ -230,17 +230,17 @@ weights! {
     ///
     /// - `open` is `200 / (200 + words of the turn)`: a short turn is understood from its surroundings, a long one on
     ///   its own.
-    /// - `W of its session` counts each word of the query with the score that the session's best turn has for that
-    ///   word.
+    /// - `W of its session` adds up, for each word of the query, the best score that any turn of the session has for that
+    ///   word. The sum is divided by the greatest such sum of any session.
+    /// - `l` is how far the message depends on what came before it: from 0 for a self-contained question to 1 for a
+    ///   message that tells much and asks nothing.
     /// - `t` is 1 - `l` if the turn was said in a time that the query names or within a week after it, or speaks of
-    ///   something in that time, or if the query asks when and the turn names a time; otherwise 0. `l` is subtracted
-    ///   because a message about something ongoing may name the times of plans, not of what was said.
+    ///   something in that time, or if the query asks when and the turn names a time; otherwise 0. It is lower for
+    ///   a greater `l`, because a message that continues a conversation may name the time of a plan.
     /// - `s` is 1 if the query names one of several speakers, and that speaker said the turn.
     /// - `q` is 1 if the query has at least five words, and the turn has all of them.
     /// - `w` is 1 if the user states in the turn how things should be from now on.
     /// - `a` is how strongly the query calls for the best anchor that the turn is evidence of.
-    /// - `l` is how far the message depends on what came before it: from 0 for a self-contained question to 1 for a
-    ///   message that tells much and asks nothing.
     /// - `b` is how many turns of the same session are better, if the query asks for many turns, as a question for a
     ///   summary or for an order of events does; otherwise 0.
     ///
@@ -317,8 +317,8 @@ numbers! {
         /// What the session lent, including the weight.
         session,
         /// 1 if the turn was said in a time that the query names or within the week after it, or speaks of something in
-        /// that time, or if the query asks when and the turn names a time. Lower the more the message depends on what
-        /// came before it.
+        /// that time, or if the query asks when and the turn names a time. The more the message depends on what came
+        /// before it, the lower the value.
         time,
         /// 1 if the query names one of several speakers, and that speaker said the turn.
         speaker,

@@ -118,7 +118,7 @@ pub struct Receipt {
     pub profile: Profile,
     /// How the query was understood.
     pub understood: Understood,
-    /// The confidence that something found answers the query, from 0 to 1; `None` if an older version wrote the
+    /// The confidence that one of the found items answers the query, from 0 to 1; `None` if an older version wrote the
     /// receipt.
     pub confidence: Option<f64>,
     /// What failed, was not ready or does not exist, so that the answer was made without it. Empty if nothing was missing.
@@ -135,7 +135,8 @@ pub struct Receipt {
     /// When a turn was first recorded as the answer to this context; `None` if no turn named the receipt.
     pub used_at: Option<DateTime<Utc>>,
     /// The considered items, by rank. For a recall on its own: best first. For a context: what was recalled, best
-    /// first, then anchors, turns shown only for their place, and wishes. Items that were erased since are left out.
+    /// first, then anchors, turns shown only for their place in the session, and wishes. Items that were erased since
+    /// are left out.
     pub items: Vec<ReceiptItem>,
 }
 
@@ -237,7 +238,7 @@ pub struct ReceiptItem {
     pub kind: ItemKind,
     /// The item's place in the user's order of recording (for a memory, the place of its text); `None` for an anchor.
     pub seq: Option<i64>,
-    /// The id of the turn (for a summary or a wish, too), the anchor or the memory.
+    /// The id of the anchor or the memory; for a turn, a summary or a wish, the id of the turn.
     pub owner_id: Uuid,
     /// The tier that the item was in; `None` for an anchor, a wish or a memory.
     pub memory_tier: Option<MemoryTier>,
@@ -253,8 +254,8 @@ pub struct ReceiptItem {
     /// not read the item. Turns, summaries and memories with a reranker's score are ordered by it, before those without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f64>,
-    /// The turn with the latest statement on the item's subject, if the query asks how things are and a turn later than
-    /// the item was found. `None` also if that turn was erased since, or if an older version wrote the receipt.
+    /// The turn with the latest statement on the item's subject, if that turn is later than the item and the query asks
+    /// how things are. `None` also if that turn was erased since, or if an older version wrote the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<Newer>,
     /// The warnings about a memory; empty for other items.

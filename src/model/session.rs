@@ -18,8 +18,8 @@ pub struct SessionInfo {
     pub id: SessionId,
     /// The caller's own key for the session, if it has one.
     pub caller_id: Option<String>,
-    /// The part of the conversation under the session's key: 1, or 2, 3 ... if the conversation continued after a
-    /// session had ended.
+    /// Which part of its conversation the session is, from 1. Each later part continues the conversation after the
+    /// session before it ended.
     pub part: u32,
     /// The session's title in the caller's lists.
     pub title: Option<String>,

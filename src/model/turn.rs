@@ -332,7 +332,7 @@ pub struct TokenCounts {
     pub total_tokens: u32,
     /// Tokens of the turn as a context renders it. Such counts can be added up.
     pub piece_tokens: u32,
-    /// The tokenizer and the piece format, `o200k_base/2`.
+    /// The tokenizer and the piece format: `o200k_base/2`.
     pub counted_by: String,
 }
 

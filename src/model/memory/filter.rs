@@ -37,7 +37,7 @@ impl Of {
 }
 
 /// A filter for listing, recalling or forgetting memories. All conditions must hold; an empty list sets no condition. The
-/// default selects all active memories. A session's state never passes.
+/// default selects all active memories. Memories that hold a session's state never pass.
 ///
 /// ```
 /// use thermocline::{MemoryFilter, MemoryKind};

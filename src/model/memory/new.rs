@@ -74,8 +74,8 @@ pub(crate) struct Birth {
 }
 
 impl NewMemory {
-    /// Creates a memory of this kind. The title has at most 200 bytes and the content at most 64 KiB, and each has a
-    /// visible character.
+    /// Creates a memory of this kind. The title has at most 200 bytes and the content at most 64 KiB. Each needs at least
+    /// one visible character.
     pub fn new(kind: MemoryKind, title: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
             kind,

@@ -22,12 +22,13 @@ pub struct RecalledMemory {
     pub seq: i64,
     /// The memory's warnings, at the moment of the recall.
     pub flags: MemoryFlags,
-    /// The turns that the memory rests on, in the order of recording. Empty once an edit has given it another text.
+    /// The turns that the memory rests on, in the order of recording. Empty once an edit has given the memory another
+    /// text.
     pub sources: Vec<SourceTurn>,
 }
 
-/// Warnings about a memory, at the moment of the call. In JSON, warnings that do not apply are left out. Their effects on
-/// the score do not apply in the profiles `recency` and `continuum`.
+/// Warnings about a memory, at the moment of the call. In JSON, warnings that do not apply are left out. In the profiles
+/// `recency` and `continuum`, warnings do not change the score.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

@@ -17,8 +17,8 @@ pub struct Saved {
     /// What became of the memory to save.
     pub outcome: SaveOutcome,
     /// If the memory was known: the JSON names of the fields in which the memory kept its own value although the save stated
-    /// another one. They include how the memory was learned (outcome, session, task, trigger). An
-    /// [edit](crate::Memories::edit) can change most of these fields.
+    /// another one. The fields on how the memory was learned are compared too (`outcome`, `session`, `task_id`,
+    /// `task_name`, `trigger`). An [edit](crate::Memories::edit) can change most of the fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }

@@ -69,9 +69,8 @@ word_enum! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Frequency {
-        /// The memory was just learned. If it does not settle further within 30 days, it is archived, or earlier if its
-        /// decay score gets low before that. It stays if it is pinned, was saved as the user's words, or passed a check
-        /// recently.
+        /// The memory was just learned. If it does not settle further, it is archived after 30 days, or earlier if its
+        /// decay score gets low. It stays if it is pinned, was saved as the user's words, or passed a check recently.
         High = "high",
         /// The memory has helped, or somebody saved it.
         Mid = "mid",
@@ -165,7 +164,7 @@ word_enum! {
 }
 
 word_enum! {
-    /// How a use of a memory ended, or how the task that the memory came from ended.
+    /// The outcome of a use of a memory, or of the task that the memory comes from.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum Outcome {
@@ -184,8 +183,8 @@ word_enum! {
 }
 
 impl Outcome {
-    /// Returns whether the memory helped; `None` if the outcome does not say that. A use with such an outcome counts only
-    /// as an access.
+    /// Returns whether the memory helped; `None` if the outcome does not say whether it helped. Such a use counts only as
+    /// an access.
     pub fn helped(self) -> Option<bool> {
         match self {
             Self::Success => Some(true),
