@@ -17,8 +17,8 @@ word_enum! {
         Profile = "profile",
         /// What was of use, by how much of it was shown.
         PackedAs = "packed_as",
-        /// Chances of a rule: how often a turn that only this rule keeps was considered for a context that showed
-        /// something recalled.
+        /// Chances of a rule: how often a context that showed something recalled had considered a turn that only this
+        /// rule keeps.
         Chance = "chance",
         /// Chances of a rule that were taken: the turn itself was shown.
         Taken = "taken",

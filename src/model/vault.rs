@@ -17,8 +17,8 @@ word_enum! {
         /// The layout of the continuum paper: one file for each memory that is `high` or `mid`, and logs of those that
         /// have settled further.
         Continuum = "continuum",
-        /// The layout of the entry paper: a file for each day with the active memories that are `high` or `mid`, a log of
-        /// relations, and `MEMORY.md` with the active memories that have settled further.
+        /// The layout of the entry paper: for each day, a file of the active memories that are `high` or `mid`; a log of
+        /// relations; `MEMORY.md`, with the active memories that have settled further.
         Entry = "entry",
     }
     pub fn from_word;
@@ -191,7 +191,7 @@ impl RefusedFile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportedFiles {
-    /// The number of memories that are new, or that hold again.
+    /// The number of memories that are new, or that became active again.
     pub saved: u64,
     /// The number of memories that were already known, including those that do not hold and stay so.
     pub known: u64,

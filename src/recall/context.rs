@@ -61,7 +61,7 @@ pub struct Context {
     pub confidence: f64,
     /// What failed, so that the context was built without it. Empty if all went well.
     pub missing: Vec<String>,
-    /// The context's receipt. The turn that answers this context should name it
+    /// The context's receipt. The turn with the reply to the message should name it
     /// ([`NewTurn::answering`](crate::NewTurn::answering)).
     pub receipt: ReceiptId,
 }
@@ -165,7 +165,7 @@ pub struct ContextItem {
     /// Of a memory: warnings about it, which the text shows in brackets after its kind and date.
     #[serde(skip_serializing_if = "MemoryFlags::is_empty")]
     pub flags: MemoryFlags,
-    /// Items of the same piece of knowledge that fit less well, and are therefore not shown for what they say.
+    /// Items of the same piece of knowledge that fit less well: this item was recalled instead of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_source: Vec<SameSource>,
 }

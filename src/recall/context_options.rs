@@ -50,7 +50,8 @@ impl ContextOptions {
     /// It is packed differently from a string. The recent turns get their share ([`Shares::hot`](crate::Shares::hot), at
     /// most half of the budget) whether they need it or not, plus what the [block](crate::Context::block) leaves, so that
     /// the block does not depend on them. They are shown without a gap, from the newest back to the first that does not fit;
-    /// that one is cut, or left out if too little of it would remain. The length of the message does not reduce their room.
+    /// that one is cut, or left out if too little of it would remain. The length of the new message does not reduce
+    /// their room.
     #[must_use]
     pub fn for_messages(mut self) -> Self {
         self.for_messages = true;
@@ -93,7 +94,7 @@ impl ContextOptions {
         self
     }
 
-    /// Recalls only memories that pass this filter. The default filter passes active memories.
+    /// Recalls only memories that pass this filter. `MemoryFilter::default()` passes only active ones.
     #[must_use]
     pub fn memories(mut self, filter: MemoryFilter) -> Self {
         self.memories = Some(filter);

@@ -1,5 +1,5 @@
-//! Decides what to search for: each question of a message separately. Words from what is told next to the question and from
-//! the turns before a follow-up are added with less weight.
+//! Decides what to search for: each question of a message separately. To its words are added the words of what the message
+//! tells next to its questions, with at most the same weight, and those of the turns before a follow-up, with less.
 
 use std::collections::HashSet;
 

@@ -2,8 +2,9 @@
 //! words are in English.
 //!
 //! A word counts by its field (BM25F: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.6.1):
-//! in the head of a turn, or as the speaker's name, it weighs 1, in the rest 0.15. Each field is measured against its own
-//! average length. Synonyms count as matches of a word, weighted by the square of their cosine.
+//! in the head of a turn (the first words of each side), or as the speaker's name, it weighs 1; in the rest, 0.15. Each
+//! field is measured against its own average length. Synonyms count as matches of a word, weighted by the square of
+//! their cosine.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! Asks LLM#1, before the search for a context, what the message needs, and caches the answer. Neither the file nor an
-//! index is locked meanwhile. Without a plan, a context is the same as without a planner.
+//! Asks LLM#1 what a message needs, before anything is searched for its context, and caches the answer. Neither the file nor
+//! an index is locked meanwhile. Without a plan, a context is the same as without a planner.
 
 use std::{
     num::NonZeroUsize,

@@ -42,7 +42,8 @@ impl RecallOptions {
         self
     }
 
-    /// Recalls only memories that pass this filter. The default filter passes active memories. Does not affect turns.
+    /// Recalls only memories that pass this filter. `MemoryFilter::default()` passes only active ones. Does not affect
+    /// turns.
     #[must_use]
     pub fn memories(mut self, filter: MemoryFilter) -> Self {
         self.memories = Some(filter);

@@ -1,5 +1,5 @@
-//! Which units a search may return: those that pass the caller's filter, without those that the context shows anyway. What
-//! the filter names is looked up as sessions, times and memories of one user.
+//! Which units a search may return: those that pass the caller's filter, without those that the context shows anyway. The
+//! sessions and the project that the filter names are looked up among those of one user.
 
 use std::collections::HashSet;
 

@@ -34,7 +34,8 @@ use crate::{
 /// How long a sensor may take by default.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Checks whether a memory still holds. A sensor must only look, and must say that it cannot tell rather than guess.
+/// Checks whether a memory still holds. A sensor must only look. It must not guess: if it is not sure, it says that it
+/// cannot tell.
 ///
 /// ```
 /// use std::time::Instant;

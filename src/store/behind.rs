@@ -1,4 +1,5 @@
-//! Writes that no caller waits for: receipts and uses. They are queued with the answer, and written later, in groups.
+//! Writes that no caller waits for: receipts and uses. They are queued when the caller is answered, and written later, in
+//! groups.
 
 use crate::{
     model::{place::Seq, receipt::Receipt},

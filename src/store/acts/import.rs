@@ -1,6 +1,6 @@
 //! Imports a user: writes everything in one transaction, or nothing.
 //!
-//! The lines are already checked. Words, the archive, anchors and the hashes of texts are computed again; of these, only the
+//! The lines are already checked. Words, the archive, anchors and the hashes of texts are computed again, except that the
 //! hash of a turn whose original was deleted is taken from its line.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! Turns read back from the file, with token counts by the tokenizer in use.
+//! Reads turns back from the file, with token counts by the tokenizer in use.
 
 use crate::{
     config::Config,

@@ -157,8 +157,7 @@ pub struct RecallStats {
     pub receipt_bytes: u64,
 }
 
-/// How often a profile, tier, rule or form was of use, that is, in a context whose receipt a
-/// recorded turn names.
+/// How often a profile, tier, rule or form was of use. Only contexts count whose receipt a recorded turn names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -179,8 +178,8 @@ pub struct UseCount {
 pub struct RuleStats {
     /// The rule.
     pub rule: CriticalRule,
-    /// How often a context considered a turn that only this rule keeps verbatim: by its length, the turn would be
-    /// summarized. Of several rules, the recorded one counts. Only contexts count that showed something recalled and
+    /// How often a context considered a turn that would be summarized without this rule, because it is long. If several
+    /// rules keep a turn, only the one on record for it counts. Only contexts count that showed something recalled and
     /// whose receipt a recorded turn names.
     pub chances: u64,
     /// How many of these chances were taken: the context showed the turn.
@@ -190,7 +189,7 @@ pub struct RuleStats {
     pub stopped_users: u64,
 }
 
-/// How many answered contexts reached each tier, in one month.
+/// How many answered contexts (those whose receipt a recorded turn names) reached each tier, in one month.
 ///
 /// A context reaches hot if it shows hot turns. It reaches warm or cold if it shows a unit from there because of what the
 /// unit says, not because of the unit's place in the session.

@@ -1,4 +1,4 @@
-//! Properties that hold for every packed context: it is parsed and compared with what was packed.
+//! Properties that hold for every packed context. Each context is parsed, and compared with what was packed.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Records the memories that a context showed, once a turn answers it. Each counts as a use whose outcome is not reported
-//! yet. This is written after the acknowledgement, together with the uses of turns.
+//! Records the memories that an answered context showed. Each counts as a use whose outcome is not reported yet. This is
+//! written after the acknowledgement, together with the uses of turns.
 
 use crate::{
     error::{ErrorKind, Result},

@@ -1,4 +1,4 @@
-//! Stores what a reflection proposes: edges that recall does not follow before the user, the assistant or the backend states
+//! Stores what a reflection proposes: edges that recall does not follow until the user, the assistant or the backend states
 //! them (see `edges`), and reviews that ask a person whether two memories are one. Changes no memory, and leaves out what is
 //! already asked or known.
 

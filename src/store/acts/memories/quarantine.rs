@@ -8,10 +8,10 @@
 //! - a session: what was saved from it and is trusted less than the user's words, and what jobs made from its turns;
 //! - a turn: what jobs made from it.
 //!
-//! These are hidden, and so is what jobs made from them, and so on. Volatile memories are left alone. A memory that rests on
-//! the source but that somebody saved stays, and is trusted only like a document's words. The trust of a memory that a
-//! person approved stays. A memory that a hidden one had superseded gets its former status back, or is archived if its place
-//! is taken.
+//! These are hidden, and so is what jobs made from them, and so on. Volatile memories are left alone. Any other memory that
+//! rests on the source was saved by somebody: it stays, but is trusted only like a document's words. The trust of a memory
+//! that a person approved stays. A memory that a hidden one had superseded gets its former status back, or is archived if
+//! its place is taken.
 
 use std::collections::BTreeSet;
 
