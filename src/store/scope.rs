@@ -1,4 +1,4 @@
-//! A user as a scope, which limits the rows that a statement may touch, and the key by which a caller identifies the user.
+//! A user as a scope, which limits the rows that a statement may touch. Also the key by which a caller identifies a user.
 
 use crate::model::{ids::UserId, place::UserNo};
 

@@ -103,9 +103,9 @@ pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash
 }
 
 impl NewTurn {
-    /// Checks everything about this turn alone that [`record`](crate::Session::record) would refuse, with
-    /// [`max_side_bytes`](crate::Config::max_side_bytes) as the bound. For callers that must know before they start a
-    /// session for the turn.
+    /// Makes those checks of [`record`](crate::Session::record) that need nothing but the turn. `max_side_bytes` stands for
+    /// [`Config::max_side_bytes`](crate::Config::max_side_bytes). For callers that must know before they start a session
+    /// for the turn.
     ///
     /// Errors: [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput), which names what would be refused.
     pub fn check(&self, max_side_bytes: usize) -> Result<()> {

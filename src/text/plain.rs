@@ -1,4 +1,4 @@
-//! Turns marked-up text of several lines into one line of plain text.
+//! Converts marked-up text of several lines into one line of plain text.
 
 use crate::text::render::{is_hidden, is_line_break};
 

@@ -1,4 +1,4 @@
-//! Turns what a file claims into a memory to save, with limits on what a file may say about itself.
+//! Makes a memory to save from what a file claims, with limits on what a file may say about itself.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! Reads the head of a file, between two lines `---`: fields in a subset of YAML, in linear time. Also writes single values
-//! so that they read back the same.
+//! Reads the head of a file in linear time: the fields between two lines `---`, in a subset of YAML. Also writes single
+//! values so that they read back the same.
 //!
 //! The subset has single values, and lists and fields with little nesting. Anchors, aliases, tags, merges and block scalars
 //! are refused with their line: nothing in a file is ever evaluated.

@@ -1,6 +1,6 @@
 //! Several memories in one file, a log or a day. Each is a section: a heading, a text, and a comment with its fields.
 //!
-//! A line of a text that looks like one of these parts, or would without its leading backslashes, gets one more backslash in
+//! A line of a text that looks like part of this structure, apart from any leading backslashes, gets one more backslash in
 //! front. So every text reads back unchanged, and none is split in two.
 
 use std::fmt::Write as _;

@@ -37,8 +37,8 @@ impl Words {
     }
 }
 
-/// Returns which of the first `canaries` canaries are in these bytes: in any case, with one or two bytes per letter, or
-/// inside data compressed with zstd.
+/// Returns which of the first `canaries` canaries are in these bytes: in upper or lower case, with one or two bytes per
+/// letter, or inside data compressed with zstd.
 pub fn found_in(bytes: &[u8], canaries: usize) -> BTreeSet<usize> {
     let mut parts: HashMap<Vec<u8>, usize> = HashMap::new();
     for n in 0..canaries {

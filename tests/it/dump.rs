@@ -104,7 +104,7 @@ fn strings(conn: &Connection, sql: &str) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Reports briefly which rows differ: whole dumps fill screens.
+/// Checks that two dumps are the same. Shows only a few of the rows that differ, because whole dumps fill screens.
 #[track_caller]
 pub fn assert_same(left: &Dump, right: &Dump, what: &str) {
     let tables: BTreeSet<&String> = left.keys().chain(right.keys()).collect();

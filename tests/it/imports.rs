@@ -1,9 +1,9 @@
 //! Which file imports which: the graph of a crate's files, read from its code.
 //!
-//! A file imports the file that defines an item named in its code, by whatever path: `pub use` is followed. Declaring a
-//! module and re-exporting an item with `pub use` are not imports; so a `mod.rs` may re-export items of its child modules
-//! while the children use items of the `mod.rs`. If the code of the `mod.rs` uses items of the children too, they import
-//! each other, which is a circle.
+//! A file imports another one if its code names an item, by whatever path, that the other one defines; `pub use` is
+//! followed. Declaring a module and re-exporting an item with `pub use` are not imports; so a `mod.rs` may re-export items
+//! of its child modules while the children use items of the `mod.rs`. If the code of the `mod.rs` uses items of the children
+//! too, they import each other, which is a circle.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,7 @@ use std::{
 /// For each file, the files that it imports, and the names of the items that it imports from each.
 pub type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// The files of a crate by module: `recall::pack`; the root is "".
+/// The files of a crate by module, such as `recall::pack`; the root is the empty string.
 pub struct Crate(BTreeMap<String, File>);
 
 struct File {

@@ -1,5 +1,5 @@
-//! Every statement about rows is one text that both SQLite and `PostgreSQL` accept: prepared here against a file, and
-//! checked against the rules in which the two differ, as far as possible without a server.
+//! Every statement about rows is one text that both SQLite and `PostgreSQL` accept. Each is prepared here against a file,
+//! and checked, as far as possible without a server, for what the two treat differently.
 
 use std::{collections::HashMap, fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! A summarizer or an embedder that hangs, fails or panics delays no job that does not need it, and others no longer than
-//! its setting allows.
+//! A summarizer or an embedder that hangs, fails or panics delays only the jobs that need it. After a failure or a timeout
+//! it is not asked for a minute.
 
 use std::{
     cell::Cell,

@@ -1,4 +1,4 @@
-//! What a record accepts, refuses, and returns the second time.
+//! Which turns can be recorded, which are refused, and what recording a turn again returns.
 
 use chrono::TimeDelta;
 use thermocline::{CriticalRule, Error, ErrorKind, NewTurn, Origin, RecordOutcome, Recorded, SnapshotId};

@@ -112,8 +112,8 @@ impl Cut {
         cutting.fails = None;
     }
 
-    /// Returns each statement that has run since the last call, once with the number of an earlier run of it and once with
-    /// that of its last run, counted from 0.
+    /// Returns each statement that has run since the last call, with the numbers of two of its runs, counted from 0: one
+    /// after about a third of its runs, and the last. If these are the same run, it is returned once.
     pub fn places(&self) -> Vec<(String, usize)> {
         let mut times = BTreeMap::new();
         for statement in std::mem::take(&mut self.0.lock().unwrap().ran) {

@@ -1,5 +1,4 @@
-//! The pool of connections that cannot write, and read transactions. A transaction on one of the pool's connections has a
-//! deadline.
+//! Read transactions, and a pool of connections that cannot write. A transaction on one of these connections has a deadline.
 
 use std::{
     cell::Cell,

@@ -1,5 +1,5 @@
-//! Rows of `unit_uses` and `use_counts`: how often something was of use, that is, shown by a context that a later turn names
-//! as the one it answers. Ranking never reads them.
+//! Rows of `unit_uses` and `use_counts`: how often something was of use, that is, was shown by an answered context. Ranking
+//! never reads them.
 
 use chrono::{DateTime, Utc};
 

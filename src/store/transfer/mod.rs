@@ -57,7 +57,7 @@ pub struct Transferred {
     /// Turns outside the memory: incomplete ones, whose message waits for its reply, and replaced ones.
     #[serde(default)]
     pub aside: u64,
-    /// Use counts: of turns, and of profiles, tiers, rules (with their chances), forms and reached tiers.
+    /// Counters of use: by turn, profile, tier, rule and form; also those of the chances of rules, and of reached tiers.
     #[serde(default)]
     pub uses: u64,
     /// Memories that are not volatile. This field and the following ones are omitted from the JSON where they are 0.

@@ -254,7 +254,7 @@ fn nothing_is_deleted_before_it_was_heard() {
     check_sound(&file);
 }
 
-/// Returns all of alex' rows except jobs, which count their tries, and the revision, which a try raises.
+/// Returns all of alex's rows except jobs, which count their tries, and the revision, which a try raises.
 fn but_jobs(fixture: &Fixture) -> crate::dump::Dump {
     let mut dump = dump_of_user(&fixture.path(), "alex");
     dump.remove("jobs");

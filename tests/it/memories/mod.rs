@@ -52,7 +52,7 @@ impl Known {
         Self::of(Fixture::new())
     }
 
-    /// Returns alex' memories in this fixture's file.
+    /// Returns alex's memories in this fixture's file.
     pub fn of(fixture: Fixture) -> Self {
         let file = fixture.open();
         let memories = file.user("alex").unwrap().memories().by(Origin::User);
@@ -71,7 +71,7 @@ impl Known {
         self.file.user("alex").unwrap().session_named(key).unwrap()
     }
 
-    /// Saves a memory as alex' own words.
+    /// Saves a memory as alex's own words.
     #[track_caller]
     pub fn save(&self, memory: NewMemory) -> Memory {
         self.memories.save(memory.origin(Origin::User)).unwrap().memory

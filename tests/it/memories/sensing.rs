@@ -44,7 +44,7 @@ impl Port {
     }
 }
 
-/// Returns alex' memories, in a file with these sensors.
+/// Returns alex's memories, in a file with these sensors.
 pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     let mut fixture = Fixture::new();
     fixture.config.sensors = sensors;
@@ -52,7 +52,7 @@ pub fn with_sensors(sensors: Vec<Arc<dyn Sensor>>) -> Known {
     Known::of(fixture)
 }
 
-/// Returns alex' memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
+/// Returns alex's memories, the port that the host reports, and its sensor `runtime` with reliability 0.8.
 fn with_port() -> (Known, Port) {
     let port = Port::default();
     (with_sensors(vec![port.sensor("runtime", 0.8)]), port)

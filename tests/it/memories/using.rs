@@ -1,4 +1,5 @@
-//! What reported use does to memories: counted once, rated once, and nothing else changes.
+//! What a reported use does to its memory: it is counted once, is rated once, may make an archived memory active again, and
+//! changes no text.
 
 use chrono::TimeDelta;
 use thermocline::{

@@ -201,7 +201,7 @@ pub fn ids(recall: &Recall) -> Vec<String> {
     recall.items.iter().filter_map(id).collect()
 }
 
-/// Returns the result with this caller's id, if words of the query found it, not only meaning or neighbours.
+/// Returns the result to which the caller gave this id, if words of the query found it, not only meaning or neighbours.
 pub fn found_by_words<'a>(recall: &'a Recall, id: &str) -> Option<&'a Recalled> {
     let found = recall.items.iter().zip(ids(recall)).find(|(_, of)| of == id)?.0;
     (found.parts.words > 0.0).then_some(found)

@@ -1,4 +1,5 @@
-//! Use: a turn that names the context it answers counts what that context showed, once, and keeps cold turns at hand.
+//! Use: when a turn names the context that it answers, what that context showed is counted once, and cold turns in it
+//! stay at hand until the session ends.
 
 use thermocline::{
     ContextOptions, ItemOutcome, NewTurn, RunJobs, Section,

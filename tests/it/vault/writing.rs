@@ -1,4 +1,4 @@
-//! What is written, and when it is not.
+//! What a sync writes, and when it writes nothing.
 
 use std::fs;
 

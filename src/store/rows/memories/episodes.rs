@@ -1,4 +1,4 @@
-//! Rows of `memory_episodes`: the beginning of a memory, a use of a memory, or a note of the day.
+//! Rows of `memory_episodes`: the birth of a memory, a use of a memory, or a note of the day.
 
 use chrono::{DateTime, Utc};
 

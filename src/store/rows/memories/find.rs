@@ -1,4 +1,4 @@
-//! Finds memories by an identifier, by its beginning or its end, by their text, by their slot, or by their successor.
+//! Finds memories by an identifier, by the first or last digits of their id, or by their text, slot or successor.
 
 use crate::{
     error::Result,

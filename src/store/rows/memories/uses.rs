@@ -1,4 +1,4 @@
-//! Uses of memories, as rows of `memory_episodes`: reported, or noted when a context that showed them was answered.
+//! Uses of memories, as rows of `memory_episodes`: reported, or noted when a context that showed the memory was answered.
 
 use chrono::{DateTime, Utc};
 
