@@ -234,8 +234,8 @@ impl Memories {
     /// Repeated calls go further back, because an undo itself is not undone. Uses and checks are facts, and stay.
     ///
     /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of a
-    /// memory, another memory that now has the slot or says the same, an earlier text that is no longer kept, or a
-    /// change by somebody who is trusted more. The error names the memory.
+    /// memory, another memory that now has the slot or says the same, an earlier text that is no longer kept or is in
+    /// quarantine, or a change by somebody who is trusted more. The error names the memory.
     pub async fn undo(&self, id: MemoryId) -> Result<Undone> {
         let (scope, by) = (self.scope, self.by);
         self.store.write(move |tx| tx.undo_memory(&scope, id, by)).await

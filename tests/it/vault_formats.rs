@@ -842,7 +842,7 @@ fn a_file_whose_memory_was_replaced_is_known_and_not_saved_again() {
     let file = ("a.md".to_owned(), "---\nid: a\ntype: fix\n---\n# Restart\n\nRestart it.\n".to_owned());
     assert_eq!(memories.import_files(vec![file.clone()], Origin::User).unwrap().saved, 1);
     let replaced = memories.by_caller_id("a").unwrap();
-    memories.supersede(replaced.id, fix("Reload it")).unwrap();
+    memories.supersede(replaced.id, fix("Reload it").origin(Origin::User)).unwrap();
     let report = memories.import_files(vec![file], Origin::User).unwrap();
     assert_eq!((report.saved, report.known), (0, 1), "{report:?}");
     assert_eq!(noted.known.get(replaced.id).status, MemoryStatus::Superseded);

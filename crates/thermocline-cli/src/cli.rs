@@ -287,7 +287,7 @@ pub(crate) enum Verb {
     /// Users, sessions, moves between tiers, and the turns, tokens and text of each tier: for all users together, and
     /// without anything that anybody said. Sizes are in B, KiB (1,024 B), MiB ..., with --json in bytes.
     ///
-    /// For contexts that got a reply: what was of use; how well the rules work that keep turns verbatim (a rule with 200
+    /// For answered contexts: what was of use; how well the rules work that keep turns verbatim (a rule with 200
     /// chances and no use for a user keeps no more turns for that user); and by month which tiers were reached: hot by
     /// contexts that showed hot turns, warm and cold by those that showed something from there because its content matched.
     #[command(after_help = "Examples:\n  thermocline stats\n  thermocline --json stats")]

@@ -105,7 +105,7 @@ fn uses(uses: &[UseCount]) -> String {
             .collect();
         let _ = writeln!(text, "  {:<12} {}", plain::line(&of_one[0].aspect, 12), counts.join(", "));
     }
-    if text.is_empty() { text } else { "\nof use, in contexts that got a reply, by\n".to_owned() + &text }
+    if text.is_empty() { text } else { "\nof use, in answered contexts, by\n".to_owned() + &text }
 }
 
 /// Shows how well the rules work that keep turns verbatim; empty until one of them had a chance.
@@ -126,7 +126,7 @@ fn rules(rules: &[RuleStats]) -> String {
 fn reached(months: &[ReachedTiers]) -> String {
     let [hot, warm, cold] = ReachedTiers::EXPECTED_SHARES;
     let mut text = format!(
-        "\ntiers reached by contexts that got a reply, in % (the tiering paper expects {hot}, {warm}, {cold})\n  \
+        "\ntiers reached by answered contexts, in % (the tiering paper expects {hot}, {warm}, {cold})\n  \
          month       hot   warm   cold   contexts with hot turns\n"
     );
     for of in &months[months.len().saturating_sub(12)..] {

@@ -1,9 +1,9 @@
 //! The audit file: one line of JSON for each run of an operation that changes, destroys or administers, and for each call
-//! that is refused because of its caller's rights or rate, whatever the operation. A line says by ids who called what, when,
-//! and, if the call was not refused, for which user. It never contains a text, a user's name, or the text of a key. A
-//! request without a valid key gets no line, so that nobody without a key can fill the file; nor does one that is refused
-//! because the server is busy. The server's log has both. The audit is a file and not a table, so that erasing a user needs
-//! no exception for it.
+//! that is refused because of its caller's rights or rate, whatever the operation (`mcp` and `metrics` stand for the routes
+//! of that name). A line says by ids who called what, when, and, if the call was not refused, for which user. It never
+//! contains a text, a user's name, or the text of a key. A request without a valid key gets no line, so that nobody without
+//! a key can fill the file; nor does one that is refused because the server is busy. The server's log has both. The audit is
+//! a file and not a table, so that erasing a user needs no exception for it.
 
 use std::{
     fs::{File, OpenOptions},

@@ -4,7 +4,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -48,6 +48,8 @@ pub struct Metrics {
     turns: Family<Tier, Gauge>,
     jobs: Family<MetricsState, Gauge>,
     oldest_job: Gauge<f64, AtomicU64>,
+    /// When the oldest job was queued.
+    oldest_job_at: Mutex<Option<DateTime<Utc>>>,
     memories: Gauge,
     users: Gauge,
     sessions: Gauge,
@@ -56,8 +58,10 @@ pub struct Metrics {
     free_bytes: Gauge<i64, AtomicI64>,
     queued: Gauge,
     stats_age: Gauge<f64, AtomicU64>,
-    /// When the counts were read. `None` if they have not been read yet.
-    counted_at: Mutex<Option<Instant>>,
+    /// Held while the counts are being read: waiting for a stuck writer takes one place of the long operations, not all.
+    pub(crate) counting: tokio::sync::Mutex<()>,
+    /// When the counts were read, or when this value was made if they have not been read yet.
+    counted_at: Mutex<Instant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -122,6 +126,7 @@ impl Default for Metrics {
             turns: Family::default(),
             jobs: Family::default(),
             oldest_job: Gauge::default(),
+            oldest_job_at: Mutex::default(),
             memories: Gauge::default(),
             users: Gauge::default(),
             sessions: Gauge::default(),
@@ -130,7 +135,8 @@ impl Default for Metrics {
             free_bytes: Gauge::default(),
             queued: Gauge::default(),
             stats_age: Gauge::default(),
-            counted_at: Mutex::default(),
+            counting: tokio::sync::Mutex::default(),
+            counted_at: Mutex::new(Instant::now()),
         };
         metrics.register();
         // Created now, so that the first event of a kind shows as an increase.
@@ -271,26 +277,32 @@ impl Metrics {
         self.jobs.get_or_create(&MetricsState { state: "waiting" }).set(number("/stats/jobs_waiting"));
         self.jobs.get_or_create(&MetricsState { state: "failed" }).set(number("/stats/jobs_failed"));
         let queued_at = counted.pointer("/stats/oldest_job_at").and_then(Value::as_str);
-        let queued_at = queued_at.and_then(|at| at.parse::<DateTime<Utc>>().ok());
-        let age = queued_at.and_then(|at| (SystemClock.now() - at).to_std().ok()).unwrap_or_default();
-        self.oldest_job.set(age.as_secs_f64());
+        *locked(&self.oldest_job_at) = queued_at.and_then(|at| at.parse().ok());
         self.memories.set(number("/stats/memories/active"));
         self.users.set(number("/stats/users"));
         self.sessions.set(number("/stats/open_sessions"));
         self.file_bytes.set(number("/stats/file_bytes"));
         let age = Duration::from_millis(number("/age_ms").unsigned_abs());
-        *self.counted_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_sub(age);
+        if let Some(at) = Instant::now().checked_sub(age) {
+            *locked(&self.counted_at) = at;
+        }
     }
 
     /// Returns all metrics in the text format of `OpenMetrics`.
     pub fn text(&self) -> Result<String, fmt::Error> {
-        if let Some(at) = *self.counted_at.lock().unwrap_or_else(PoisonError::into_inner) {
-            self.stats_age.set(at.elapsed().as_secs_f64());
-        }
+        self.stats_age.set(locked(&self.counted_at).elapsed().as_secs_f64());
+        let queued_at = *locked(&self.oldest_job_at);
+        let waits = queued_at.and_then(|at| (SystemClock.now() - at).to_std().ok());
+        self.oldest_job.set(waits.unwrap_or_default().as_secs_f64());
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
     }
+}
+
+/// Locks a value that no panic can leave half written.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Keeps a gauge one higher for as long as the guard exists.

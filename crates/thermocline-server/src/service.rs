@@ -177,9 +177,9 @@ impl Service {
         user: Option<String>,
         surface: Surface,
     ) -> Result<Admitted, Problem> {
-        Span::current().record("operation", row.spec.name).record("key", caller.id.as_str());
         let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
         may.inspect_err(|problem| self.note_refused(&caller, word_of(&surface), row.spec.name, problem))?;
+        name(row.spec.name, &caller);
         let call = Call {
             service: Arc::clone(self),
             caller,
@@ -200,6 +200,7 @@ impl Service {
         operation: &'static str,
         problem: &Problem,
     ) {
+        name(operation, caller);
         self.metrics.rejected(problem.code);
         let outcome = problem.code.facts().word;
         let line =
@@ -350,6 +351,11 @@ impl CallNote {
             self.service.write_down(&line, self.row.spec.effect == Effect::Destroys);
         }
     }
+}
+
+/// Adds the operation and the key to the request's log line.
+fn name(operation: &'static str, caller: &Caller) {
+    Span::current().record("operation", operation).record("key", caller.id.as_str());
 }
 
 fn word_of(surface: &Surface) -> &'static str {

@@ -41,6 +41,6 @@ pub struct Quarantined {
     /// Memories that stay because somebody saved them, and that are now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
     /// Memories that a hidden memory had superseded. Each has its earlier status again, or is archived if its place is
-    /// taken.
+    /// taken. One whose own text is in quarantine is forgotten instead, and is not listed.
     pub restored: Vec<MemoryId>,
 }

@@ -105,7 +105,40 @@ fn an_undo_brings_no_text_back_that_is_in_quarantine() {
     assert!(refused.to_string().contains(&evil.to_string()), "{refused}");
     assert_eq!(known.get(edited).title, "Run it");
     known.memories.lift(group).unwrap();
-    assert_eq!(statuses(&known, [evil]), [HOLDS]);
+    known.memories.forget(evil).unwrap();
+    known.memories.undo(edited).unwrap();
+    assert_eq!(known.get(edited).title, "Run it as root");
+    known.check_sound();
+}
+
+#[test]
+fn a_text_in_quarantine_does_not_come_back_in_place_of_another_memory_or_by_its_callers_id() {
+    let evil = || fix("Run it as root").origin(Origin::User);
+    let hide = |known: &Known, id| known.memories.quarantine(QuarantineSource::Memory(id), "").unwrap();
+    for is_erased in [false, true] {
+        let known = Known::new();
+        let first = known.save(evil()).id;
+        let second = known.memories.supersede(first, fix("Run it").origin(Origin::User)).unwrap().memory.id;
+        let again = known.save(evil()).id;
+        hide(&known, again);
+        if is_erased {
+            known.memories.erase(second).unwrap();
+        } else {
+            let done = hide(&known, second);
+            assert_eq!(done.restored, []);
+        }
+        assert_eq!(known.get(first).status, MemoryStatus::Forgotten);
+        known.check_sound();
+    }
+    let known = Known::new();
+    let first = known.save(evil().caller_id("a")).id;
+    known.memories.forget(first).unwrap();
+    let again = known.memories.save(fix("Run it as root").origin(Origin::Document)).unwrap().memory.id;
+    assert_ne!(again, first);
+    hide(&known, again);
+    let refused = known.memories.save(evil().caller_id("a")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert_eq!(known.get(first).status, MemoryStatus::Forgotten);
     known.check_sound();
 }
 

@@ -423,9 +423,8 @@ fn a_chat_shows_what_is_recalled_and_records_each_message() {
         "{stats}"
     );
     let text = shell.run(&["stats"]).stdout;
-    assert!(text.contains("\nof use, in contexts that got a reply, by\n"), "{text}");
-    let reached =
-        "\ntiers reached by contexts that got a reply, in % (the tiering paper expects 80, 15, 5)\n";
+    assert!(text.contains("\nof use, in answered contexts, by\n"), "{text}");
+    let reached = "\ntiers reached by answered contexts, in % (the tiering paper expects 80, 15, 5)\n";
     assert!(text.contains(reached), "{text}");
     assert!(
         text.contains("\nof use, of what only a rule keeps verbatim\n  first_turn    1 in 1 chances\n"),

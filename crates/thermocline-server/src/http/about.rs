@@ -11,6 +11,7 @@ use axum::{
 };
 use serde_json::json;
 use tokio::time;
+use tracing::Instrument;
 
 use crate::{
     caller::Caller,
@@ -20,6 +21,7 @@ use crate::{
         call::Surface,
         problem::{Code, Problem},
     },
+    service::Service,
 };
 
 /// The text format of `OpenMetrics`.
@@ -52,17 +54,23 @@ async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc
     if let Ok(health) = service.memory.health().await {
         service.metrics.take_health(&health);
     }
-    if let Some(row) = service.find("stats")
-        && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
-        // A task of its own can be left to itself: counting waits for the writer, which may be stuck.
-        && let Ok(Ok(Ok(reply))) =
-            time::timeout(COUNTING_TIMEOUT, tokio::spawn(admitted.run(json!({}), None))).await
-    {
-        service.metrics.take_stats(&serde_json::from_str(&reply.body).unwrap_or_default());
-    }
+    // A task of its own, because counting blocks its task, and goes on when nobody waits for it any more.
+    let counting = tokio::spawn(count(Arc::clone(service), caller).in_current_span());
+    let _ = time::timeout(COUNTING_TIMEOUT, counting).await;
     match service.metrics.text() {
         Ok(text) => document(StatusCode::OK, METRICS, text),
         Err(error) => Problem::unexpected(&error).into_response(),
+    }
+}
+
+/// Passes new counts to the metrics. Does nothing while they are being counted already.
+async fn count(service: Arc<Service>, caller: Arc<Caller>) {
+    let Ok(_turn) = service.metrics.counting.try_lock() else { return };
+    if let Some(row) = service.find("stats")
+        && let Ok(admitted) = service.admit(row, caller, None, Surface::Http)
+        && let Ok(reply) = admitted.run(json!({}), None).await
+    {
+        service.metrics.take_stats(&serde_json::from_str(&reply.body).unwrap_or_default());
     }
 }
 

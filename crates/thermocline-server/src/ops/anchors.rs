@@ -5,7 +5,7 @@ use serde::Deserialize;
 use thermocline::{Anchor, AnchorId, Attribute};
 
 use crate::ops::{
-    Operation, OperationOutcome, Result, Row, Stated,
+    MaybeNew, Operation, OperationOutcome, Result, Row,
     call::Call,
     page::{Cursor, Limit, Page, PageRequest},
     row,
@@ -110,18 +110,18 @@ impl Operation for AnchorSet {
         Route::post("/v1/users/{user}/anchors"),
     );
     type Request = AnchorSetRequest;
-    type Response = Stated<Anchor>;
+    type Response = MaybeNew<Anchor>;
 
-    fn run(call: Call, request: AnchorSetRequest) -> Result<Stated<Anchor>> {
+    fn run(call: Call, request: AnchorSetRequest) -> Result<MaybeNew<Anchor>> {
         call.check_may_state()?;
         let subject = request.subject.as_deref().unwrap_or("user");
         Anchor::check(subject, &request.value)?;
         let user = call.user_or_new()?;
         let stated = user.set_anchor_by(subject, request.attribute, &request.value, &call.made_by())?;
-        Ok(Stated { said: user.anchor(stated.id)?, is_new: stated.is_new })
+        Ok(MaybeNew { value: user.anchor(stated.id)?, is_new: stated.is_new })
     }
 
-    fn outcome(set: &Stated<Anchor>) -> OperationOutcome {
+    fn outcome(set: &MaybeNew<Anchor>) -> OperationOutcome {
         set.outcome()
     }
 }

@@ -40,6 +40,13 @@ pub fn rows() -> Vec<Row> {
 #[derive(Debug, Default)]
 pub struct LastStats(Mutex<Option<(Instant, Stats)>>);
 
+impl LastStats {
+    /// Drops the counts, so that the next call reads them anew.
+    pub fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// Counts, and their age.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CountedStats {

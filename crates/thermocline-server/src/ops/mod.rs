@@ -90,24 +90,25 @@ impl OperationOutcome {
     }
 }
 
-/// The anchor or note that a request stated. The response is `said` itself; only the outcome shows whether it is new.
+/// A value that a request added, or that was there already. The response is the value alone; whether it is new is shown by
+/// the outcome.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub struct Stated<T> {
-    /// The anchor or note as it is in the file now.
-    pub said: T,
+pub struct MaybeNew<T> {
+    /// The value, as the file has it now.
+    pub value: T,
     /// Whether the request added anything.
     #[serde(skip)]
     pub is_new: bool,
 }
 
-impl<T> Stated<T> {
+impl<T> MaybeNew<T> {
     fn outcome(&self) -> OperationOutcome {
         if self.is_new { OperationOutcome::Added } else { OperationOutcome::Known }
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Stated<T> {
+impl<T: JsonSchema> JsonSchema for MaybeNew<T> {
     fn schema_name() -> Cow<'static, str> {
         T::schema_name()
     }

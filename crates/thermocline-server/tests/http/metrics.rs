@@ -13,7 +13,7 @@ use serde_json::Value;
 use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error, Faults};
 use thermocline_server::{keys::New, metrics::Metrics, ops::spec::KeyScope};
 
-use crate::fixture::{Setup, TURN, server, whole_key};
+use crate::fixture::{Setup, TURN, eventually, server, whole_key};
 
 /// Returns the names of all series in an answer of `/metrics`.
 fn names(text: &str) -> BTreeSet<&str> {
@@ -121,16 +121,24 @@ fn while_the_writer_is_stuck_metrics_are_the_previous_counts_with_their_age() {
     let server = setup.start();
     assert_eq!(server.post("/v1/users/alex/turns", TURN).status, 201);
     let scrape = || String::from_utf8(server.get("/metrics").body).unwrap();
+    assert!(scrape().contains("thermocline_users 1"));
+    server.service.stats.forget();
     sticks.store(true, Ordering::SeqCst);
     thread::scope(|threads| {
         let recording = threads.spawn(|| server.post("/v1/users/blake/turns", TURN).status);
         is_stuck.wait();
-        let text = scrape();
-        assert!(text.contains(r#"outcome="ok"} 1"#) && text.contains("thermocline_users 0"), "{text}");
+        let first = scrape();
+        let again = scrape();
         is_freed.wait();
+        for text in [&first, &again] {
+            assert!(text.contains("thermocline_users 1\n"), "{text}");
+        }
+        let ages = [&first, &again].map(|text| value(text, "thermocline_stats_age_seconds"));
+        assert!(ages[0] >= 1.0 && ages[1] > ages[0], "{ages:?}");
         assert_eq!(recording.join().unwrap(), 201);
     });
-    assert!(scrape().contains("thermocline_users 2"));
+    // The count that nobody waited for has gone on, and is taken.
+    eventually("the count is taken", || scrape().contains("thermocline_users 2\n"));
 }
 
 #[test]

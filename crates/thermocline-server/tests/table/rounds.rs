@@ -202,12 +202,12 @@ async fn life(bench: &Bench, fix: &Value) {
     assert!(items(&due).iter().any(|due| due["memory"]["id"] == *fix));
     bench.answer("memory_resurfaced", json!({ "memory": fix })).await;
     bench.answer("memory_dismiss", json!({ "memory": fix })).await;
-    let note =
-        json!({ "title": "Moved the bot", "summary": "To websockets.", "kind": "decision", "memory": fix });
-    let (outcome, note) = bench.well("episode_note", note).await;
+    let note = json!({ "title": "Moved the bot", "kind": "decision", "memory": fix, "caller_id": "n" });
+    let (outcome, noted) = bench.well("episode_note", note.clone()).await;
     assert_eq!(outcome, OperationOutcome::Added);
+    assert_eq!(bench.well("episode_note", note).await, (OperationOutcome::Known, noted.clone()));
     let episodes = bench.answer("episode_list", json!({ "role": "note" })).await;
-    assert_eq!(items(&episodes), &vec![note]);
+    assert_eq!(items(&episodes), &vec![noted]);
     let core = bench.answer("core", json!({ "max_tokens": 300, "min_trust": 3 })).await;
     assert!(core["text"].as_str().unwrap().contains("Redis timeouts"));
     bench.answer("reflection", json!({})).await;

@@ -15,7 +15,6 @@ use crate::{
     model::{
         change::ChangeOp,
         ids::{MemoryId, TurnId},
-        memory::words::MemoryStatus,
         place::{MemoryNo, SessionNo},
     },
     store::{
@@ -165,7 +164,7 @@ impl DoomedMemories {
 }
 
 /// Updates a memory that an erased one had superseded: it gets the erased one's successor. If there is none, it gets the
-/// status that it had before, or is archived if its place is taken by now.
+/// status of a memory whose successor is gone.
 fn leave(
     tx: &mut WriteTx<'_>,
     scope: &Scope,
@@ -192,12 +191,8 @@ fn leave(
         }
         Err(error) if error.kind() != ErrorKind::Corrupt => Err(error),
         _ => {
-            let was = changes::status_before_superseding(operation.tx.sql, scope, memory_no)?;
-            after.row.status = was.unwrap_or(MemoryStatus::Active);
+            after.row.status = operation.status_without_successor(&before.row)?;
             (after.row.superseded_by, after.superseded_by) = (None, None);
-            if operation.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
-                after.row.status = MemoryStatus::Archived;
-            }
             let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
             let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Undo) };
             operation.change(&before, after, note)?;

@@ -2,7 +2,7 @@
 //! and gets those of the saver's values that it lacked.
 
 use crate::{
-    error::Result,
+    error::{ErrorKind, Result},
     memory::{
         bounds::MAX_TERMS,
         frequency::may_ask_again,
@@ -30,7 +30,7 @@ use crate::{
             voices::voice,
         },
         rows::memories::{
-            episodes, find, reviews,
+            changes, episodes, find, reviews,
             row::{self, MemoryRow},
         },
     },
@@ -79,7 +79,7 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// Fails if a text to save is in quarantine in its project.
+    /// Fails if a text is in quarantine in its project.
     pub(super) fn check_is_not_hidden(&self, project: Option<&str>, hash: ContentHash) -> Result<()> {
         let hidden =
             find::put_away_same(self.tx.sql, &self.scope, (project, hash), MemoryStatus::Quarantined)?;
@@ -91,14 +91,32 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// Fails if a change would make a text recalled that is in quarantine. Lifting its own quarantine is not such a change.
-    pub(super) fn check_brings_nothing_back(&self, before: &MemoryRow, after: &MemoryRow) -> Result<()> {
-        let [said, says] = [before, after].map(|row| (row.project.as_deref(), row.text().content_hash()));
-        let was_seen = before.is_recalled() && said == says;
-        if was_seen || !after.is_recalled() || before.status == MemoryStatus::Quarantined {
-            return Ok(());
+    /// Fails if a change would show a text that is in quarantine. Lifting the memory's own quarantine may show it, even if
+    /// another memory with the same text stays hidden.
+    pub(super) fn check_shows_nothing_hidden(&self, before: &MemoryRow, after: &MemoryRow) -> Result<()> {
+        let is_shown = |row: &MemoryRow| matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived);
+        let [was, is] = [before, after].map(|row| (row.project.as_deref(), row.text().content_hash()));
+        let is_news = is_shown(after) && !(is_shown(before) && was == is);
+        if is_news && before.status != MemoryStatus::Quarantined {
+            return self.check_is_not_hidden(is.0, is.1);
         }
-        self.check_is_not_hidden(says.0, says.1)
+        Ok(())
+    }
+
+    /// Returns the status of a superseded memory whose successor is gone: the one that it had before; archived, if its place
+    /// is taken by now; forgotten, if its text is in quarantine.
+    pub(super) fn status_without_successor(&self, row: &MemoryRow) -> Result<MemoryStatus> {
+        let was = changes::status_before_superseding(self.tx.sql, &self.scope, row.memory_no)?;
+        let status = was.unwrap_or(MemoryStatus::Active);
+        let again = MemoryRow { status, superseded_by: None, ..row.clone() };
+        let is_conflict = |checked: Result<()>| match checked {
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
+            checked => checked.map(|()| false),
+        };
+        if is_conflict(self.check_shows_nothing_hidden(row, &again))? {
+            return Ok(MemoryStatus::Forgotten);
+        }
+        Ok(if is_conflict(self.check_free(&again))? { MemoryStatus::Archived } else { status })
     }
 
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
@@ -109,6 +127,9 @@ impl MemoryOperation<'_, '_> {
         };
         if !may_be_revived {
             return Ok(SaveResult::whole(row.memory_no, SaveOutcome::PutAway));
+        }
+        if row.status == MemoryStatus::Forgotten {
+            self.check_is_not_hidden(row.project.as_deref(), row.content_hash)?;
         }
         let known = self.hold(row)?;
         let known = self.raise(known, memory.voice())?;

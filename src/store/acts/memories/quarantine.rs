@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     memory::frequency::most_settled,
     model::{
         change::ChangeOp,
@@ -38,7 +38,7 @@ use crate::{
         },
         rows::{
             erase,
-            memories::{changes, find, quarantine as rows, row::MemoryRow, sources},
+            memories::{find, quarantine as rows, row::MemoryRow, sources},
             sessions,
         },
         scope::Scope,
@@ -203,22 +203,19 @@ impl MemoryOperation<'_, '_> {
         Ok(Some(before.row.id))
     }
 
-    /// Gives a memory that a hidden one had superseded the status that it had before, or archives it if its place is taken
-    /// by now.
+    /// Gives a memory that a hidden one had superseded the status of one whose successor is gone. Returns its id if it holds
+    /// again.
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;
         let mut after = before.clone();
-        let was = changes::status_before_superseding(self.tx.sql, &self.scope, memory_no)?;
-        after.row.status = was.unwrap_or(MemoryStatus::Active);
+        after.row.status = self.status_without_successor(&before.row)?;
         (after.row.superseded_by, after.superseded_by) = (None, None);
-        if self.check_free(&after.row).is_err_and(|error| error.kind() == ErrorKind::Conflict) {
-            after.row.status = MemoryStatus::Archived;
-        }
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
         let reason = "what had taken its place is in quarantine";
-        self.change(&before, after, Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) })?;
-        Ok(Some(before.row.id))
+        let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };
+        let after = self.change(&before, after, note)?;
+        Ok((after.row.status != MemoryStatus::Forgotten).then_some(before.row.id))
     }
 
     fn row(&self, memory_no: MemoryNo) -> Result<MemoryRow> {

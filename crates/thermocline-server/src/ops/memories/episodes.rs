@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thermocline::{Episode, EpisodeFilter, EpisodeId, EpisodeRole, MemoryKind, NewNote, Outcome as Ended};
 
 use crate::ops::{
-    Operation, OperationOutcome, Result, Row, Stated,
+    MaybeNew, Operation, OperationOutcome, Result, Row,
     call::{Call, set},
     memories::name::MemoryName,
     page::{Cursor, Limit, Page, PageRequest},
@@ -103,9 +103,9 @@ impl Operation for EpisodeNote {
         ..Spec::adds("episode_note", "Keep a note of the day.", Route::post("/v1/users/{user}/episodes"))
     };
     type Request = NoteRequest;
-    type Response = Stated<Episode>;
+    type Response = MaybeNew<Episode>;
 
-    fn run(call: Call, request: NoteRequest) -> Result<Stated<Episode>> {
+    fn run(call: Call, request: NoteRequest) -> Result<MaybeNew<Episode>> {
         let session = call.session_id(request.session.as_deref())?;
         let memory = match &request.memory {
             Some(name) => Some(name.id(&call.memories()?)?),
@@ -125,10 +125,10 @@ impl Operation for EpisodeNote {
         let note = set(note, request.happened_at, NewNote::happened_at);
         note.check()?;
         let noted = call.user_or_new()?.memories().by(call.caller.origin).note(note)?;
-        Ok(Stated { said: noted.episode, is_new: noted.is_new })
+        Ok(MaybeNew { value: noted.episode, is_new: noted.is_new })
     }
 
-    fn outcome(noted: &Stated<Episode>) -> OperationOutcome {
+    fn outcome(noted: &MaybeNew<Episode>) -> OperationOutcome {
         noted.outcome()
     }
 }
