@@ -448,7 +448,8 @@ impl User {
     /// Errors: `Conflict` if the recorded turn has a different text.
     pub async fn find_recorded(&self, turn: &NewTurn) -> Result<Option<Recorded>> {
         let Some(caller_id) = turn.caller_id.clone() else { return Ok(None) };
-        let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
+        let said = turn.clone().heeding(self.store.config().remember_marker.as_deref()).said;
+        let hash = measure::content_hash(&said.user_message, &said.ai_response);
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || store.snapshot()?.recorded(&scope, &caller_id, hash)).await
     }

@@ -27,6 +27,15 @@ fn nth(session: &Session, turn_number: u32) -> Turn {
 }
 
 #[test]
+fn a_turn_with_a_marker_is_found_again_by_its_callers_id() {
+    let fixture = fixture();
+    let marked = NewTurn::new("Twins!", "Two! [[remember]]").caller_id("twins");
+    let recorded = fixture.session().record(marked.clone()).unwrap();
+    let found = fixture.alex().find_recorded(&marked).unwrap().expect("it was recorded");
+    assert_eq!(found.turn_id, recorded.turn_id);
+}
+
+#[test]
 fn a_marker_in_a_reply_is_stripped_and_marks_the_turn() {
     let fixture = fixture();
     let session = fixture.session();
