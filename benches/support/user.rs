@@ -40,7 +40,7 @@ pub struct OneUser {
 }
 
 impl OneUser {
-    /// Returns the file of a user with this many turns, and of other users with about this many turns in total.
+    /// Returns the file of a user with `turns` turns, in which other users have about `strangers` turns in total.
     pub fn of(turns: usize, length: Length, strangers: usize) -> Self {
         let scratch = is_test().then(scratch);
         let kept_in = scratch.as_ref().map_or_else(folder, |scratch| scratch.path().to_owned());

@@ -1,8 +1,8 @@
 //! Lessons of a conversation: statements in which somebody decides something, names a problem, says what fixed it, or says
 //! that something worked or did not.
 //!
-//! A phrase is on the list only if it is sufficient by itself: what a rule misses can be saved by hand, but what it takes by
-//! mistake is noise.
+//! `lists/lessons.txt` has only phrases that show a lesson without other evidence: a lesson that is missed can be saved by
+//! hand, but a statement taken for one by mistake is noise.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
-//! Knowledge of English: sentences and what they state, words without content, numbers, topics, and what a message asks
-//! for. All functions are pure and build on `text`, which folds and counts words. The word lists are files in `lists/`.
-//! English times are read by `times`.
+//! Knowledge of English: sentences and what they state, words without content, numbers, topics, and what a message asks for.
+//! All functions are pure and build on `text`, which folds and counts words. Word lists are files in `lists/`, except short
+//! ones, which stand next to the rules that use them. English times are read by `times`.
 
 pub(crate) mod borrowed;
 pub(crate) mod changes;

@@ -1,7 +1,7 @@
 //! The public handles: `Thermocline` -> `User` -> `Session`.
 //!
 //! A user is a scope: what a user's memory contains is returned only by methods of `User`, `Session`, `Memories` and
-//! `Vault`.
+//! `Vault`, and by `Thermocline::save_memory`, which returns the memory that it saved or found.
 
 mod answering;
 pub mod blocking;

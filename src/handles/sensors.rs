@@ -16,9 +16,9 @@ use crate::{
 
 impl Memories {
     /// Sets a [configured](crate::Config::sensors) sensor to check a memory. Once a recall or a context has shown a stale
-    /// memory of the user, a job checks the user's stale memories; [`validate`](Self::validate) checks memories on request.
-    /// A previous expectation of the same sensor and subject is replaced. The sensor name `human` means that a review asks a
-    /// person. The memory itself and its history do not change.
+    /// memory that a sensor may check, a job checks the user's stale memories; [`validate`](Self::validate) checks memories
+    /// on request. A previous expectation of the same sensor and subject is replaced. The sensor name `human` means that a
+    /// review asks a person. The memory itself and its history do not change.
     ///
     /// Errors: `InvalidInput` (bounds; the sensor does not know the subject, or cannot check the expectation; more than
     /// 64 sensors); `NotFound`; `Conflict` if the memory no longer holds, is bound to its session, or is trusted more

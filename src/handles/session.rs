@@ -354,7 +354,7 @@ impl Session {
     }
 
     /// Returns a page of the summaries of the session's turns, in the order of the turns: at most `limit` of them (1 to
-    /// 1,000) after the turn number `after`, to which the last one seen belongs; `None` starts at the first.
+    /// 1,000). `after` is the turn number of the last summary seen; `None` starts at the first.
     pub async fn summaries(&self, after: Option<u32>, limit: u32) -> Result<Vec<Summary>> {
         let (id, after, limit) = (self.id(), after.unwrap_or(0), checked_limit(limit)?);
         self.read(move |snapshot, scope| {

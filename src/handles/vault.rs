@@ -111,8 +111,9 @@ impl Vault {
 
     /// Creates the folder if there is none, and marks it as the user's vault. Existing files stay. The folder never changes
     /// its [`layout`](VaultOptions::layout). Whether its files have [`links`](VaultOptions::links) and
-    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder, and changes only with the next call of `init`.
-    /// `init` writes even if the options ask for a [dry run](VaultOptions::dry_run).
+    /// [`embeddings`](VaultOptions::embeddings) is stored in the folder: no sync and no export of the cognitive layout
+    /// changes it, only the next call of `init`. `init` writes even if the options ask for a
+    /// [dry run](VaultOptions::dry_run).
     ///
     /// Errors: `Conflict` if the folder is another user's vault, or has another layout; `InvalidInput` if its marker
     /// cannot be read; `Busy` while another process works in it; `Io`.

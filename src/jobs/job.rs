@@ -128,7 +128,7 @@ pub struct JobsReport {
     pub fallbacks: u64,
     /// New memories extracted from ended sessions.
     pub memories: u64,
-    /// Uses of memories that were rated from the user's own words, including those by extractions that wait for another try.
+    /// Uses of memories that were rated from the user's own words, even if the extraction that did so waits for another try.
     pub rated_uses: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Lanes: jobs that wait for different things do not wait for each other.
 //!
 //! Each lane works on one job at a time, concurrently with the other lanes of the run. A provider that hangs delays only the
-//! jobs of its own lane, and each call to the provider ends after the configured timeout at the latest.
+//! jobs of its own lane, and a job waits for each answer no longer than the configured timeout.
 
 use std::time::Duration;
 

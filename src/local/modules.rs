@@ -1,4 +1,5 @@
-//! The modules that follow a sentence transformer's layers, as `modules.json` lists them: pooling, and dense layers.
+//! The modules that follow a sentence transformer's layers, as `modules.json` lists them: pooling, dense layers, and a final
+//! `Normalize`, which is accepted and ignored.
 
 use std::{
     collections::BTreeMap,

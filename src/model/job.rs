@@ -157,8 +157,8 @@ pub struct JobInfo {
     /// The session that the job works on; `None` if it works on all of the user's data, or on the whole file.
     pub session_id: Option<SessionId>,
     /// The number of tries that count towards giving the job up, including the current one. A try that ends because the run
-    /// is told to stop does not count, nor does a wait for a provider; a try whose process dies counts. Progress lowers a
-    /// high number, and a retry sets it to 0.
+    /// is told to stop does not count, nor does a wait for a provider; a try whose process dies counts. Progress lowers it
+    /// to 1 if it is higher (for `compress`, to the number of tries that the summarizer has), and `jobs retry` sets it to 0.
     pub attempts: u32,
     /// The earliest time of the next try; while the job runs, the end of its lease. Meaningless once the job was given up.
     pub next_run_at: DateTime<Utc>,

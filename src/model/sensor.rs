@@ -263,7 +263,8 @@ pub enum ToCheck {
     /// These memories, stale or not; at most 1,000. Memories that cannot be recalled (neither active nor archived, or
     /// volatile) are left out.
     Memories(Vec<MemoryId>),
-    /// All stale memories that are active or archived and have a configured sensor or `human`.
+    /// All stale memories that are active or archived and have a sensor that can be used: a configured one, or `human`,
+    /// which asks a person.
     Stale,
 }
 

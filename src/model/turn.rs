@@ -359,8 +359,8 @@ pub struct Turn {
     /// Whether the turn is part of the memory.
     #[serde(default, skip_serializing_if = "TurnState::is_complete")]
     pub state: TurnState,
-    /// Whether the turn is critical: kept verbatim forever. Decided when the session is compressed, or before that by a
-    /// mark of the caller or of LLM#2.
+    /// Whether the turn is critical: kept verbatim forever. Decided by a mark of the caller or of LLM#2, or when the session
+    /// is compressed, and then again whenever the rules change. Restoring the session leaves only the marks.
     pub is_identity_critical: bool,
     /// The rule that made the turn critical; `None` if it is not critical. A turn may also be kept verbatim only because
     /// it is short; then it has no rule.

@@ -1,5 +1,5 @@
-//! About whom the sides of a turn may speak, and how a name becomes the subject of anchors. All code that finds anchors uses
-//! this.
+//! Decides about whom each side of a turn can prove something, and how a name becomes the subject of anchors. All code that
+//! finds anchors uses this.
 
 use crate::{
     model::{
@@ -9,7 +9,8 @@ use crate::{
     text::words,
 };
 
-/// Returns about whom the user's side and the assistant's side may speak; `None` if a side proves nothing about anyone.
+/// Returns about whom the user's side and the assistant's side can prove something; `None` if a side proves nothing about
+/// anyone.
 ///
 /// People speak about themselves: the subject is their name or, without a name, `user` or `assistant`, depending on their
 /// side. LLM#2 is `assistant` whatever its name. Tools, documents and the system prove nothing.

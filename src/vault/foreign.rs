@@ -1,5 +1,5 @@
-//! Reads files of other programs as claims: memories in the formats of the cognitive and the continuum paper, the continuum
-//! paper's logs, the entry paper's days and JSON, and texts without a head.
+//! Reads memories from files of other programs: the formats of the cognitive and the continuum paper, the continuum paper's
+//! logs, the entry paper's days and JSON, and texts without a head. `claim` limits what a file may say about itself.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use serde_json::{Map, Value as Json};

@@ -1,8 +1,8 @@
 //! Reads the head of a file in linear time: the fields between two lines `---`, in a subset of YAML. Also writes single
 //! values so that they read back the same.
 //!
-//! The subset has single values, and lists and fields with little nesting. Anchors, aliases, tags, merges and block scalars
-//! are refused with their line: nothing in a file is ever evaluated.
+//! The subset has single values, and lists and fields with little nesting. A file with anchors, aliases, tags, merges or
+//! block scalars is refused, and the error names the line: nothing in a file is ever evaluated.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `thermocline recall`: searches everything that a user ever said for a query.
+//! `thermocline recall`: searches everything that a user ever said, and everything known, for a query.
 
 use std::fmt::Write as _;
 

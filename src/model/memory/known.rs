@@ -101,8 +101,8 @@ pub struct Memory {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// The memory's counters and times of use.
     pub state: MemoryState,
-    /// Whether another memory contradicts this one, and no person has decided yet. While it waits for the decision,
-    /// a memory with the words of a tool or a document does not contest one that is trusted more.
+    /// Whether another memory contradicts this one, and no person has decided yet. As long as a memory with the words of a
+    /// tool or a document waits for the decision, it does not contest one that is trusted more.
     pub contested: bool,
     /// The memory's standing at the moment of the call: how much it still matters, and its warnings.
     pub standing: Standing,

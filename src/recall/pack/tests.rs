@@ -1,4 +1,4 @@
-//! How requests share a budget, and what is shown of turns that matched.
+//! How the `Request`s of one context share its budget, and what is shown of turns that matched.
 
 use chrono::{DateTime, TimeDelta, Utc};
 

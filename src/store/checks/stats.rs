@@ -63,8 +63,8 @@ pub struct Stats {
     pub sqlite_version: String,
 }
 
-/// The turns of one tier that have a row. Of cold turns these are the ones kept verbatim: a summarized turn is counted as
-/// its summary. Incomplete and replaced turns are not counted.
+/// The turns of one tier that have a row. A summarized turn has none, so of cold turns only those kept verbatim are counted.
+/// Incomplete and replaced turns are not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

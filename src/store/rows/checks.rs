@@ -1,4 +1,5 @@
-//! Doctor's queries on the rows of all users. A row that cannot be read does not keep doctor from reading the others.
+//! Doctor's queries on the rows of all users. Some report a row that cannot be read, and go on with the next; others end at
+//! such a row. Either way, the check then has a problem, and the other checks still run.
 
 use crate::{
     error::Result,

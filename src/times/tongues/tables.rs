@@ -1,5 +1,5 @@
 //! For each language, the words that turn a name or a number next to them into a time: `last`, `ago`, `on`. Words are
-//! folded, without accents; lists are separated by blanks; `_` joins the words of a phrase.
+//! folded, without accents. In a list, blanks separate the words, and `_` joins those of a phrase.
 
 use crate::times::tongues::names::{self, LanguageNames};
 

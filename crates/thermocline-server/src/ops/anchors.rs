@@ -31,7 +31,7 @@ pub struct OfAnchor {
     pub anchor: AnchorId,
 }
 
-/// A page of the user's anchors.
+/// Asks for a page of the user's anchors.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorListRequest {

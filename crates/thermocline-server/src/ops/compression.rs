@@ -28,7 +28,7 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// A page of a list that belongs to a session.
+/// Asks for a page of a list that belongs to a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionPageRequest {

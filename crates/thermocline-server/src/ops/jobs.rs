@@ -20,7 +20,7 @@ pub fn rows() -> Vec<Row> {
     vec![row::<JobList>(), row::<JobRun>(), row::<JobRetry>()]
 }
 
-/// A page of the file's jobs.
+/// Asks for a page of the file's jobs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobListRequest {

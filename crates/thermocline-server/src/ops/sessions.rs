@@ -39,7 +39,7 @@ pub struct OfSession {
     pub session: String,
 }
 
-/// A page of the user's sessions.
+/// Asks for a page of the user's sessions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionListRequest {

@@ -262,7 +262,7 @@ impl Operation for TurnErase {
     }
 }
 
-/// A page of a user's cold turns or summaries.
+/// Asks for a page of a user's cold turns or summaries.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListRequest {

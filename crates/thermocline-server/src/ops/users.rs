@@ -20,7 +20,7 @@ pub fn rows() -> Vec<Row> {
     vec![row::<UserList>(), row::<UserShow>(), row::<UserErase>(), row::<UserExport>(), row::<UserImport>()]
 }
 
-/// A page of the file's users.
+/// Asks for a page of the file's users.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserListRequest {

@@ -2,9 +2,9 @@
 //! memories that jobs made from it go with it.
 //!
 //! A memory that a job or a merge made, or that was saved with a learning source other than `manual`, is erased with any of
-//! its sources, because its text may repeat the source. Any other memory stays, and so does one whose text was saved again
-//! by somebody who is trusted more, or was changed by the user. A memory that stays loses its earlier texts, and the source
-//! with its quote.
+//! its sources, because its text may repeat the source. Any other memory stays, and so does one whose text the user or the
+//! backend changed, or that was saved again by somebody whose words count more (`is_raised_by`). A memory that stays loses
+//! its earlier texts, and the source with its quote.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Reads rows of `user_memories` and verifies their checksums; writes rows, whose checksums triggers write. Only this file
+//! Reads rows of `user_memories` and verifies their checksums; writes rows (triggers write the checksums). Only this file
 //! lists all columns of the table.
 
 use std::time::Duration;

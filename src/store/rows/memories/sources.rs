@@ -80,7 +80,8 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     )
 }
 
-/// Whether a memory was only made by a job or a merge: no call saved it, and no call has saved the same text since.
+/// Whether a memory counts as made by a job or a merge: its learning source is not `manual`, and no caller has become a
+/// source since, by changing its text or by saving it again.
 pub(crate) fn is_of_a_job(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM user_memories AS m

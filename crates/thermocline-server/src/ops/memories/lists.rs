@@ -112,7 +112,7 @@ impl Operation for MemoryShow {
     }
 }
 
-/// A page of a memory's history or neighbours.
+/// Asks for a page of a memory's history or neighbours.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryPageRequest {
