@@ -10,7 +10,7 @@ use thermocline::{
     Anchor, AnchorStated, Attribute, Change, ChatMessage, Context, Core, CriticalRule, Decided, Decision,
     Diagnosis, Due, Edge, EmbeddingStatus, Episode, Erased, Filter, Forgotten, Found, Health, HotTier,
     JobInfo, JobsReport, Memory, MemoryCheck, MemoryFilter, MemoryId, MemorySensor, MemorySource, Merged,
-    Neighbour, Origin, PastTurn, Profile, Quarantined, Recall, Receipt, ReceiptWithTexts, Recorded,
+    Neighbour, Noted, Origin, PastTurn, Profile, Quarantined, Recall, Receipt, ReceiptWithTexts, Recorded,
     Reflected, ReplacedTurn, Review, ReviewFilter, Saved, SessionInfo, SessionState, Shares, Stats, Summary,
     Tended, TermCount, Transferred, Transition, Turn, Undone, UserInfo, WarmTier, Weights,
 };
@@ -71,6 +71,7 @@ fn returned() -> Vec<(&'static str, Schema)> {
         written::<Edge>(),
         written::<EmbeddingStatus>(),
         written::<Episode>(),
+        written::<Noted>(),
         written::<Erased>(),
         written::<Forgotten>(),
         written::<Found>(),
