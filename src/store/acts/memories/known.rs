@@ -109,8 +109,9 @@ impl MemoryOperation<'_, '_> {
         let was = changes::status_before_superseding(self.tx.sql, &self.scope, row.memory_no)?;
         let status = was.unwrap_or(MemoryStatus::Active);
         let again = MemoryRow { status, superseded_by: None, ..row.clone() };
+        // A damaged row that may be in the way counts as one that is, so that what is to be erased or hidden can be.
         let is_conflict = |checked: Result<()>| match checked {
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Corrupt) => Ok(true),
             checked => checked.map(|()| false),
         };
         if is_conflict(self.check_shows_nothing_hidden(row, &again))? {
