@@ -180,19 +180,18 @@ fn leave(
     let row = found.ok_or_else(|| Error::not_found("what was superseded is gone"))?;
     let mut operation = MemoryOperation::begin(tx, scope, "erase")?;
     let before = operation.hold(row)?;
-    let mut after = before.clone();
     let reason = "what had taken its place was erased";
     let successor = successor.map(|no| find::by_no(operation.tx.sql, scope, no)).transpose();
     match successor {
         Ok(Some(Some(by))) => {
+            let mut after = before.clone();
             (after.row.superseded_by, after.superseded_by) = (Some(by.memory_no), Some(by.id));
             let after = operation.change(&before, after, Note { reason, ..Note::of(ChangeOp::Undo) })?;
             operation.succeed(&after, &by)
         }
         Err(error) if error.kind() != ErrorKind::Corrupt => Err(error),
         _ => {
-            after.row.status = operation.status_without_successor(&before.row)?;
-            (after.row.superseded_by, after.superseded_by) = (None, None);
+            let after = operation.without_successor(&before)?;
             let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
             let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Undo) };
             operation.change(&before, after, note)?;

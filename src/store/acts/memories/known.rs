@@ -95,29 +95,35 @@ impl MemoryOperation<'_, '_> {
     /// another memory with the same text stays hidden.
     pub(super) fn check_shows_nothing_hidden(&self, before: &MemoryRow, after: &MemoryRow) -> Result<()> {
         let is_shown = |row: &MemoryRow| matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived);
-        let [was, is] = [before, after].map(|row| (row.project.as_deref(), row.text().content_hash()));
+        let [was, is] = [before, after].map(|row| (row.project.as_deref(), row.content_hash));
         let is_news = is_shown(after) && !(is_shown(before) && was == is);
         if is_news && before.status != MemoryStatus::Quarantined {
-            return self.check_is_not_hidden(is.0, is.1);
+            return self.check_is_not_hidden(is.0, is.1).map_err(|error| match error.kind() {
+                ErrorKind::Conflict => conflict(format!("{} cannot say that: {error}", before.id)),
+                _ => error,
+            });
         }
         Ok(())
     }
 
-    /// Returns the status of a superseded memory whose successor is gone: the one that it had before; archived, if its place
-    /// is taken by now; forgotten, if its text is in quarantine.
-    pub(super) fn status_without_successor(&self, row: &MemoryRow) -> Result<MemoryStatus> {
-        let was = changes::status_before_superseding(self.tx.sql, &self.scope, row.memory_no)?;
-        let status = was.unwrap_or(MemoryStatus::Active);
-        let again = MemoryRow { status, superseded_by: None, ..row.clone() };
+    /// Returns a superseded memory as it is once its successor is gone: with the status that it had before; archived, if its
+    /// place is taken by now; forgotten, if its text is in quarantine.
+    pub(super) fn without_successor(&self, before: &MemoryBefore) -> Result<MemoryBefore> {
+        let was = changes::status_before_superseding(self.tx.sql, &self.scope, before.row.memory_no)?;
+        let mut after = before.clone();
+        (after.row.superseded_by, after.superseded_by) = (None, None);
+        after.row.status = was.unwrap_or(MemoryStatus::Active);
         // A damaged row that may be in the way counts as one that is, so that what is to be erased or hidden can be.
-        let is_conflict = |checked: Result<()>| match checked {
+        let is_in_the_way = |checked: Result<()>| match checked {
             Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Corrupt) => Ok(true),
             checked => checked.map(|()| false),
         };
-        if is_conflict(self.check_shows_nothing_hidden(row, &again))? {
-            return Ok(MemoryStatus::Forgotten);
+        if is_in_the_way(self.check_shows_nothing_hidden(&before.row, &after.row))? {
+            after.row.status = MemoryStatus::Forgotten;
+        } else if is_in_the_way(self.check_free(&after.row))? {
+            after.row.status = MemoryStatus::Archived;
         }
-        Ok(if is_conflict(self.check_free(&again))? { MemoryStatus::Archived } else { status })
+        Ok(after)
     }
 
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
@@ -128,9 +134,6 @@ impl MemoryOperation<'_, '_> {
         };
         if !may_be_revived {
             return Ok(SaveResult::whole(row.memory_no, SaveOutcome::PutAway));
-        }
-        if row.status == MemoryStatus::Forgotten {
-            self.check_is_not_hidden(row.project.as_deref(), row.content_hash)?;
         }
         let known = self.hold(row)?;
         let known = self.raise(known, memory.voice())?;

@@ -122,6 +122,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         after.row.revision = before.row.revision.saturating_add(1);
         after.row.updated_at = self.now;
         self.check_free(&after.row)?;
+        self.check_shows_nothing_hidden(&before.row, &after.row)?;
         for kind in MemoryTermKind::EVERY {
             if before.names.of(kind) != after.names.of(kind) {
                 term_rows::set(sql, &scope, (memory_no, kind), &terms(after.names.of(kind)))?;

@@ -208,9 +208,7 @@ impl MemoryOperation<'_, '_> {
     fn hold_again(&mut self, memory_no: MemoryNo) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;
         let before = self.hold(row)?;
-        let mut after = before.clone();
-        after.row.status = self.status_without_successor(&before.row)?;
-        (after.row.superseded_by, after.superseded_by) = (None, None);
+        let after = self.without_successor(&before)?;
         let (old_value, new_value) = (Some(before.row.status.as_str()), Some(after.row.status.as_str()));
         let reason = "what had taken its place is in quarantine";
         let note = Note { old_value, new_value, reason, ..Note::of(ChangeOp::Status) };

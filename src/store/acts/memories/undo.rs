@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     model::{
         change::{ChangeOp, Undone},
         edge::EdgeType,
@@ -131,10 +131,6 @@ impl MemoryOperation<'_, '_> {
             for NumberedChange { change, .. } in newest_first {
                 check_may_take_back(&now.row, &change.made_by, by)?;
             }
-            self.check_shows_nothing_hidden(&now.row, &after.row).map_err(|error| match error.kind() {
-                ErrorKind::Conflict => conflict(format!("{} cannot be as it was: {error}", now.row.id)),
-                _ => error,
-            })?;
             // A history that was imported from a file may contain anything.
             after.check().map_err(|error| {
                 conflict(format!("what {} was before is not a valid memory: {error}", now.row.id))
