@@ -229,9 +229,11 @@ impl Memories {
         self.store.write(move |tx| tx.supersede_memory_by(&scope, (old, new), by)).await
     }
 
-    /// Undoes the newest operation on a memory (an edit, a change of frequency, status or trust, a supersession, a merge),
+    /// Undoes the newest operation on a memory (an edit, a change of frequency, status or trust, a supersession, a merge, a
+    /// use that rated it),
     /// leaving out those that are undone already. The operation is undone in all memories that it changed, or in none.
-    /// Repeated calls go further back, because an undo itself is not undone. Uses and checks are facts, and stay.
+    /// Repeated calls go further back, because an undo itself is not undone. Checks are facts, and
+    /// stay. A use that is undone stays as a report that counts nothing.
     ///
     /// Errors: `NotFound`; `Conflict` if nothing can be undone, or if something prevents it: a later change of a
     /// memory, another memory that now has the slot or says the same, an earlier text that is no longer kept or is in
@@ -298,7 +300,12 @@ impl Memories {
     /// [answers](crate::NewTurn::answering) that context already counted it. A known use is rated by the first report that
     /// says whether it helped; later reports of it change nothing.
     ///
-    /// A use changes no text and no revision, and cannot be undone. An archived memory that is used becomes active
+    /// A report counts if whoever reports ([`by`](Self::by)) is trusted at least as far as the memory. Any other report needs
+    /// the receipt of a context or a recall that showed the memory, and rates a memory once a day. What does not count is
+    /// kept as an episode with the role [`Report`](crate::EpisodeRole::Report).
+    ///
+    /// A use changes no text and no revision. If it rates the memory, it is a change in the history with the numbers before
+    /// and after, which [`undo`](Self::undo) takes back. An archived memory that is used becomes active
     /// again, unless the use did not help, the memory waits for a person, or another memory has its slot or says the
     /// same. A use of a superseded memory counts for that memory, not for its successor.
     ///

@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 word_enum! {
-    /// The operation of a [`Change`]. Uses of a memory are not changes.
+    /// The operation of a [`Change`]. A use of a memory is a change only if its outcome rates the memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub enum ChangeOp {
@@ -33,6 +33,8 @@ word_enum! {
         Trust = "trust",
         /// A person looked at the memory again, or dismissed it.
         Resurface = "resurface",
+        /// A use rated the memory: the values are its confidence before and after.
+        Use = "use",
         /// A change was taken back.
         Undo = "undo",
     }
@@ -64,7 +66,7 @@ pub struct Change {
     /// The reason for the change: numbers, names of rules, or what the caller stated.
     pub reason: String,
     /// The changed columns by name, with their previous values; `None` if no column changed, or if the values are no
-    /// longer kept.
+    /// longer kept. Of a use also the counts that it changed, and the id of its episode.
     pub before: Option<serde_json::Value>,
     /// The operation that undid the change; `None` if it was not undone.
     pub undone_by: Option<GroupId>,

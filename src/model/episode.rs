@@ -20,6 +20,9 @@ word_enum! {
         Use = "use",
         /// A note was taken.
         Note = "note",
+        /// A use was reported that counts nothing: by somebody who is trusted less than the memory, or the report was
+        /// undone.
+        Report = "report",
     }
     pub fn from_word;
 }
@@ -35,14 +38,14 @@ pub struct Noted {
     pub is_new: bool,
 }
 
-/// Something that happened: a memory was saved, a memory was used, or a note was taken.
+/// Something that happened: a memory was saved, a memory was used or is reported to have been, or a note was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Episode {
     /// The episode's id.
     pub id: EpisodeId,
-    /// Whether the episode is a birth, a use or a note.
+    /// Whether the episode is a birth, a use, a note or a report.
     pub role: EpisodeRole,
     /// The memory that the episode is about; `None` for a note about no memory, and if the memory is damaged.
     pub memory_id: Option<MemoryId>,
@@ -76,7 +79,7 @@ pub struct Episode {
     pub summary: String,
 }
 
-/// A filter for lists of episodes. The default selects everything except uses, which would flood the list.
+/// A filter for lists of episodes. The default selects everything except uses and reports, which would flood the list.
 ///
 /// ```
 /// use thermocline::{EpisodeFilter, EpisodeRole};

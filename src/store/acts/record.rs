@@ -11,6 +11,7 @@ use crate::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
         instant,
+        memory::trust::Trust,
         place::{MAX_TURN_NUMBER, Owner, Seq},
         session::EndReason,
         tier::MemoryTier,
@@ -228,6 +229,8 @@ impl WriteTx<'_> {
         taking.user.last_seq = seq;
 
         let answering = turn.answering;
+        let sides = [turn.said.user_origin, turn.said.assistant_origin];
+        let trust = sides.map(Trust::of).into_iter().max().unwrap_or(Trust::Foreign);
         let turn = turn_of(id, (session_id, turn_number, seq), turn, tokens, said_at);
         let unit = (id, turn.caller_id.as_deref(), content_hash, said_at);
         units::insert(self.sql, scope, seq, Owner::Turn(session.place(turn_number)), unit)?;
@@ -238,7 +241,7 @@ impl WriteTx<'_> {
         if let Some(receipt_id) = answering {
             self.behind.push(WriteBehind::Use(
                 *scope,
-                AnsweringTurn { session_id, turn_number, receipt_id, said_at },
+                AnsweringTurn { session_id, turn_number, receipt_id, said_at, trust },
             ));
         }
         index::queue_if_due(self, scope, seq)?;

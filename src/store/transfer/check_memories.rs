@@ -339,7 +339,7 @@ impl<'a> CheckedMemories<'a> {
         match episode.role {
             EpisodeRole::Birth => known.births += 1,
             EpisodeRole::Use => known.see_use(episode)?,
-            EpisodeRole::Note => {}
+            EpisodeRole::Note | EpisodeRole::Report => {}
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ mod merging;
 mod pages;
 mod processes;
 mod quarantining;
+mod reporting;
 mod resurfacing;
 mod reviewing;
 mod saving;

@@ -1,5 +1,5 @@
 //! What a reported use does to its memory: it is counted once, is rated once, may make an archived memory active again, and
-//! changes no text.
+//! changes no text. Whose reports count, and how they are undone, is in `reporting`.
 
 use chrono::TimeDelta;
 use thermocline::{
@@ -9,7 +9,7 @@ use thermocline::{
 
 use crate::{
     dump::{ask, assert_same, dump_of_user},
-    memories::{Known, fix, port, saying},
+    memories::{Known, fix, port},
     support::{at, turn},
     transfer::{export, import},
 };
@@ -101,10 +101,12 @@ fn it_is_counted_in_how_many_sessions_and_projects_it_helped() {
 }
 
 #[test]
-fn being_used_changes_no_text_no_revision_no_unit_and_no_history() {
+fn being_used_changes_no_text_no_revision_and_no_unit_and_only_a_rated_use_has_a_line_in_the_history() {
     let known = Known::new();
     let before = known.save(fix("Keepalive").tags(["redis"]));
     known.fixture.clock.advance(TimeDelta::days(1));
+    known.used(before.id, Use::default());
+    known.used(before.id, Use::of(Outcome::Observation));
     known.used_often(before.id, Outcome::Success, 3);
     let after = known.used_often(before.id, Outcome::Failure, 2);
     let mut same = after.clone();
@@ -112,7 +114,7 @@ fn being_used_changes_no_text_no_revision_no_unit_and_no_history() {
         (before.state.clone(), before.standing.clone(), before.confidence);
     assert_eq!(same, before);
     assert_eq!(after.state.last_used_at, Some(at("2026-03-02T12:00:00Z")));
-    assert_eq!(known.memories.history(before.id, None, 10).unwrap().len(), 1);
+    assert_eq!(known.memories.history(before.id, None, 10).unwrap().len(), 1 + 5);
     assert_eq!(ask::<u32>(&known.fixture.path(), "SELECT count(*) FROM memory_units"), 1);
     known.check_sound();
 }
@@ -157,7 +159,11 @@ fn an_archived_memory_that_is_used_holds_again_unless_it_did_not_help() {
     assert_eq!((history[0].op.as_str(), history[0].reason.as_str()), ("status", "used"));
     known.memories.undo(a).unwrap();
     let undone = known.get(a);
-    assert_eq!((undone.status, undone.state.access_count), (MemoryStatus::Archived, 1), "uses are facts");
+    assert_eq!(
+        (undone.status, undone.state.access_count),
+        (MemoryStatus::Archived, 1),
+        "it was used all the same"
+    );
     known.check_sound();
 }
 
@@ -184,19 +190,6 @@ fn what_was_superseded_counts_for_itself_and_what_is_hidden_is_refused() {
     assert_eq!(known.get(new).state.access_count, 0);
     known.memories.forget(new).unwrap();
     assert_eq!(known.memories.used(new, Use::default()).unwrap_err().kind(), ErrorKind::Conflict);
-    known.check_sound();
-}
-
-#[test]
-fn undo_leaves_uses_as_they_are() {
-    let known = Known::new();
-    let id = known.save(fix("Keepalive")).id;
-    known.memories.edit(id, saying("It is mended otherwise.")).unwrap();
-    let used = known.used(id, Use::of(Outcome::Success));
-    known.memories.undo(id).unwrap();
-    let undone = known.get(id);
-    assert_eq!((undone.state, undone.confidence), (used.state, used.confidence));
-    assert_eq!(undone.content, "Keepalive is how it is mended.");
     known.check_sound();
 }
 

@@ -58,6 +58,7 @@ fn line(episode: &Episode) -> String {
     let role = match episode.role {
         EpisodeRole::Birth => "began",
         EpisodeRole::Use => "used",
+        EpisodeRole::Report => "told",
         _ => "note",
     };
     let kind = episode.kind.map_or("", |kind| kind.as_str());

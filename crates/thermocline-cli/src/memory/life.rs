@@ -38,7 +38,11 @@ pub(crate) fn used(db: &Db, args: &UsedArgs, out: &Output) -> Result<(), Failure
     let before = named::memory(&memories, &args.memory.memory)?;
     let after = memories.used(before.id, report)?;
     out.answer(&after, |after| {
-        let what = if before.state == after.state { "counted already" } else { "counted" };
+        let what = if before.state == after.state {
+            "counted nothing: it is known already, or its reporter is trusted less than the memory"
+        } else {
+            "counted"
+        };
         format!(
             "{what}\n{}  used {}, confidence {:.2}, {}\n",
             brief(after),

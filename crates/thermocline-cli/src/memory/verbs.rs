@@ -98,7 +98,7 @@ pub(crate) enum MemoryVerb {
     /// Undo the newest operation on a memory that is not yet undone; repeat to go further back. There is no redo.
     ///
     /// Undoes an edit, a change of frequency or status, or a replacement: in all memories that it touched, or in none.
-    /// memory history lists the operations. Reported uses and checks cannot be undone, nor can the operations of somebody
+    /// memory history lists the operations. Checks cannot be undone, nor can the operations of somebody
     /// who is trusted more.
     ///
     /// With --group, one operation is undone as a whole: what memory tend moved, a quarantine, a merge.
@@ -156,6 +156,9 @@ pub(crate) enum MemoryVerb {
     /// sessions, with 95 % successes, it settles. A use reported again, with the same --caller-id or --receipt,
     /// counts once; if a use was reported without an outcome, the report that has one rates it. An archived memory becomes
     /// active again, unless it did not help.
+    ///
+    /// A report by somebody who is trusted less than the memory (see --origin) counts only with the --receipt of a context
+    /// that showed it, and rates it once a day. memory undo takes a rated use back.
     #[command(after_help = "Examples:\n  \
         thermocline memory used --user alex redis-fix success --session s1 --project homelab\n  \
         thermocline memory used --user alex mem_019e8d20 failure --caller-id run-17")]

@@ -41,7 +41,7 @@ words! {
     layout: Layout = ["cognitive", "continuum", "entry"];
     resurfacing: Resurfacing = ["on", "off"];
     review: ReviewKind = ["promote", "flagged", "contradiction", "merge", "check", "conflict"];
-    role: EpisodeRole = ["birth", "use", "note"];
+    role: EpisodeRole = ["birth", "use", "note", "report"];
     edge: EdgeType = [
         "solves", "causes", "builds_on", "alternative_to", "depends_on", "follows", "related_to", "part_of",
         "similar_to", "contradicts", "supersedes",

@@ -45,7 +45,7 @@ fn a_use_is_counted_once_and_says_what_came_of_it() {
         life.json("used", &["lamp", "success", "--session", "s1", "--project", "home", "--caller-id", "r1"]);
     assert_eq!((used["state"]["usage_count"].as_u64(), used["confidence"].as_f64()), (Some(1), Some(0.812)));
     let again = life.run("used", &["lamp", "success", "--caller-id", "r1"]);
-    assert!(again.stdout.starts_with("counted already\n"), "{}", again.stdout);
+    assert!(again.stdout.starts_with("counted nothing: it is known already"), "{}", again.stdout);
     let failed = life.run("used", &["lamp", "failure"]);
     assert!(
         failed.stdout.contains("helped in 50 % of 2 rated uses, in 1 session and 1 project, confidence 0.71"),

@@ -92,6 +92,7 @@ fn update(table: &'static [Row]) -> McpTool {
                 "confidence": { "type": "number" },
                 "project": { "type": "string" },
                 "outcome": { "type": "string", "enum": ["success", "failure", "correction"] },
+                "receipt": { "type": "string", "description": "With used: the receipt of the memory_recall that showed it" },
             },
             "required": ["memory"],
             "additionalProperties": false,
@@ -110,7 +111,10 @@ fn plan_update(mut arguments: Arguments) -> PlannedCall {
         "supersede" => core::supersede(arguments, &texts),
         "undo" => strict("memory_undo", "undo", arguments, &[], &[memory]),
         "unpin" => strict("memory_unpin", "unpin", arguments, &[], &[memory]),
-        "used" => strict("memory_used", "used", arguments, &["outcome"], &[memory, ("outcome", "outcome")]),
+        "used" => {
+            let fields = [memory, ("outcome", "outcome"), ("receipt", "receipt")];
+            strict("memory_used", "used", arguments, &["outcome"], &fields)
+        }
         _ => strict("memory_edit", "edit", arguments, &[], &texts),
     }
 }

@@ -18,6 +18,7 @@ mod notes;
 mod operation;
 mod propose;
 mod quarantine;
+mod rated;
 pub(crate) mod resurface;
 mod save;
 pub(crate) mod session_state;

@@ -44,7 +44,7 @@ pub(super) struct MemoryOperation<'t, 'a> {
     pub(super) group: GroupId,
     pub(super) now: DateTime<Utc>,
     /// Who performs it, as named in the history.
-    made_by: String,
+    pub(super) made_by: String,
     user: UserRow,
 }
 

@@ -17,6 +17,7 @@ use crate::{
         acts::memories::{
             before::MemoryBefore,
             operation::{MemoryOperation, Note, conflict, no_memory},
+            rated::confidence_before,
             voices::check_may_take_back,
         },
         rows::memories::{
@@ -29,8 +30,8 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Takes back the newest operation on a memory that is not undone yet: an edit, a superseding, a merge, or a change of
-    /// its status, frequency or trust. An undo is not such an operation, so repeated calls go further back. Errors: the
+    /// Takes back the newest operation on a memory that is not undone yet: an edit, a superseding, a merge, a use that rated
+    /// it, or a change of its status, frequency or trust. An undo is not such an operation, so repeated calls go further back. Errors: the
     /// operation was made by somebody who is trusted more than `by`.
     pub(crate) fn undo_memory(&mut self, scope: &Scope, id: MemoryId, by: Origin) -> Result<Undone> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
@@ -90,7 +91,8 @@ fn can_be_undone(op: ChangeOp) -> bool {
         | ChangeOp::Status
         | ChangeOp::Supersede
         | ChangeOp::Merge
-        | ChangeOp::Trust => true,
+        | ChangeOp::Trust
+        | ChangeOp::Use => true,
         ChangeOp::Save | ChangeOp::Check | ChangeOp::Resurface | ChangeOp::Undo => false,
     }
 }
@@ -117,7 +119,8 @@ impl MemoryOperation<'_, '_> {
         let (mut restored, mut come_back) = (Vec::with_capacity(of_memories.len()), Vec::new());
         for (memory_no, newest_first) in &of_memories {
             let last = newest_first.first().map_or(0, |noted| noted.change.change_no);
-            if let Some((op, later)) = changes::later(sql, &scope, (*memory_no, last))? {
+            let has_use = newest_first.iter().any(|noted| noted.change.op == ChangeOp::Use);
+            if let Some((op, later)) = changes::later(sql, &scope, (*memory_no, last), has_use)? {
                 let id = newest_first[0].change.memory_id;
                 return Err(conflict(format!(
                     "{id} was changed since, by the {} of group {later}: undo that first",
@@ -155,6 +158,11 @@ impl MemoryOperation<'_, '_> {
                 self.check_no_ring(&now, by)?;
             }
             let after = self.change(&now, after, Note::of(ChangeOp::Undo))?;
+            for NumberedChange { change, .. } in &of_memories[&now.row.memory_no] {
+                if change.op == ChangeOp::Use {
+                    self.uncount(&now.row, change)?;
+                }
+            }
             if let Some(by) = after.row.superseded_by
                 && let Some(by) = find::by_no(sql, &scope, by)?
             {
@@ -180,6 +188,9 @@ impl MemoryOperation<'_, '_> {
         let mut after = now.clone();
         for NumberedChange { change, .. } in newest_first {
             match &change.before {
+                Some(_) if change.op == ChangeOp::Use => {
+                    after.row.confidence = confidence_before(&now.row, change)?;
+                }
                 Some(before) => after = after.restored(before)?,
                 None if change.op == ChangeOp::Save => {
                     after.row.status = MemoryStatus::Forgotten;

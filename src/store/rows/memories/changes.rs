@@ -1,6 +1,6 @@
 //! Rows of `memory_changes`: the history of memories, from which undo restores.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::{
     error::Result,
@@ -120,7 +120,7 @@ pub(crate) fn to_undo(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
     sql.one(
         "SELECT c.group_id FROM memory_changes AS c
          WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.undone_by IS NULL
-           AND (c.op IN ('edit', 'frequency', 'status', 'supersede', 'merge', 'trust')
+           AND (c.op IN ('edit', 'frequency', 'status', 'supersede', 'merge', 'trust', 'use')
                 OR (c.op = 'save' AND EXISTS
                   (SELECT 1 FROM memory_changes AS o WHERE o.user_no = c.user_no AND o.group_id = c.group_id
                    AND o.memory_no <> c.memory_no AND o.op IN ('supersede', 'merge'))))
@@ -156,18 +156,36 @@ pub(crate) fn is_undone(sql: &dyn Sql, scope: &Scope, group: GroupId) -> Result<
 }
 
 /// The first change of a memory after the given one that is not undone. Undos, checks, and answers to being shown again are
-/// ignored.
+/// ignored; so are uses, unless `with_uses` is set.
 pub(crate) fn later(
     sql: &dyn Sql,
     scope: &Scope,
     (memory_no, change_no): (MemoryNo, u32),
+    with_uses: bool,
 ) -> Result<Option<(ChangeOp, GroupId)>> {
     sql.one(
         "SELECT c.op, c.group_id FROM memory_changes AS c
          WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.change_no > ?3 AND c.undone_by IS NULL
-           AND c.op NOT IN ('undo', 'check', 'resurface') ORDER BY c.change_no LIMIT 1",
-        values![scope.user_no, memory_no, change_no],
+           AND c.op NOT IN ('undo', 'check', 'resurface') AND (c.op <> 'use' OR ?4 = 1)
+         ORDER BY c.change_no LIMIT 1",
+        values![scope.user_no, memory_no, change_no, i64::from(with_uses)],
         |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Whether a use that somebody reported on a day rated a memory, even if that is undone.
+pub(crate) fn was_rated(
+    sql: &dyn Sql,
+    scope: &Scope,
+    (memory_no, made_by): (MemoryNo, &str),
+    day: NaiveDate,
+) -> Result<bool> {
+    // As text, a day sorts before all of its instants, and the day followed by `~` sorts after them.
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM memory_changes
+                        WHERE user_no = ?1 AND memory_no = ?2 AND op = 'use' AND made_by = ?3
+                          AND made_at >= ?4 AND made_at < ?5)",
+        values![scope.user_no, memory_no, made_by, day.to_string(), format!("{day}~")],
     )
 }
 

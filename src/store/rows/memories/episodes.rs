@@ -1,4 +1,4 @@
-//! Rows of `memory_episodes`: the birth of a memory, a use of a memory, or a note of the day.
+//! Rows of `memory_episodes`: the birth of a memory, a use of a memory or a report of one, or a note of the day.
 
 use chrono::{DateTime, Utc};
 
@@ -104,15 +104,16 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     sql.one(select!("e.caller_id = ?2"), values![scope.user_no, caller_id], read)
 }
 
-/// The use of a memory from the context of a receipt.
+/// The use of a memory from the context of a receipt, or a report of one that counts nothing.
 pub(crate) fn by_receipt(
     sql: &dyn Sql,
     scope: &Scope,
     (memory_no, receipt): (MemoryNo, ReceiptId),
+    role: EpisodeRole,
 ) -> Result<Option<EpisodeRow>> {
     sql.one(
-        select!("e.memory_no = ?2 AND e.receipt_id = ?3 AND e.role = 'use'"),
-        values![scope.user_no, memory_no, receipt],
+        select!("e.memory_no = ?2 AND e.receipt_id = ?3 AND e.role = ?4 LIMIT 1"),
+        values![scope.user_no, memory_no, receipt, role],
         read,
     )
 }

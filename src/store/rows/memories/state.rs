@@ -162,6 +162,23 @@ pub(crate) fn set_rated(
     )
 }
 
+/// Takes back one access: writes when the memory was last used before it, if it was not used since `at`.
+pub(crate) fn uncount_access(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    (at, before): (DateTime<Utc>, Option<DateTime<Utc>>),
+) -> Result<()> {
+    sql.put(
+        "UPDATE memory_state
+         SET access_count = CASE WHEN access_count > usage_count THEN access_count - 1 ELSE access_count END,
+             last_used_at = CASE WHEN last_used_at = ?3 THEN ?4 ELSE last_used_at END
+         WHERE user_no = ?1 AND memory_no = ?2",
+        values![scope.user_no, memory_no, at, before],
+        RowExpectation::One(missing),
+    )
+}
+
 /// Counts a check that a memory passed.
 pub(crate) fn count_pass(
     sql: &dyn Sql,

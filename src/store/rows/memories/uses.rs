@@ -5,9 +5,12 @@ use chrono::{DateTime, Utc};
 use crate::{
     error::{Error, Result},
     model::{
-        episode::Use,
+        episode::{EpisodeRole, Use},
         ids::{EpisodeId, MemoryId, ReceiptId, SessionId},
-        memory::words::{MemoryStatus, Outcome},
+        memory::{
+            trust::Trust,
+            words::{MemoryStatus, Outcome},
+        },
         place::{MemoryNo, SessionNo},
     },
     store::{
@@ -24,10 +27,13 @@ pub(crate) struct AnsweringTurn {
     pub(crate) receipt_id: ReceiptId,
     /// When the turn was said.
     pub(crate) said_at: DateTime<Utc>,
+    /// How far the more trusted side of the turn is trusted: a turn of tools and documents alone uses no memory that is
+    /// trusted more.
+    pub(crate) trust: Trust,
 }
 
 /// Records an unrated use of a memory from a context that a turn answers. `None` if it was recorded before, or the memory
-/// was erased or hidden since.
+/// was erased or hidden since, or is trusted more than a turn of tools and documents.
 pub(crate) fn insert_answered(
     sql: &dyn Sql,
     scope: &Scope,
@@ -40,6 +46,7 @@ pub(crate) fn insert_answered(
          SELECT ?3, m.user_no, 'use', m.memory_no, s.session_no, ?6, ?7, ?8, s.project
          FROM user_memories AS m LEFT JOIN conversation_sessions AS s ON s.id = ?5 AND s.user_id = ?2
          WHERE m.user_no = ?1 AND m.id = ?4 AND m.status IN ('active', 'archived', 'superseded')
+           AND (?9 > 1 OR m.trust = 1)
          ON CONFLICT DO NOTHING RETURNING memory_no",
         values![
             scope.user_no,
@@ -50,16 +57,17 @@ pub(crate) fn insert_answered(
             answer.turn_number,
             answer.receipt_id,
             answer.said_at,
+            answer.trust.number(),
         ],
         |row| row.get(0),
     )
 }
 
-/// Writes a reported use.
+/// Writes a reported use, as an episode of this role.
 pub(crate) fn insert_reported(
     sql: &dyn Sql,
     scope: &Scope,
-    (id, memory_no): (EpisodeId, MemoryNo),
+    (id, memory_no, role): (EpisodeId, MemoryNo, EpisodeRole),
     (report, session_no, project): (&Use, Option<SessionNo>, Option<&str>),
     now: DateTime<Utc>,
 ) -> Result<()> {
@@ -67,10 +75,11 @@ pub(crate) fn insert_reported(
         "INSERT INTO memory_episodes
            (id, user_no, role, memory_no, session_no, receipt_id, happened_at, outcome, project, task_id, caller_id,
             task_name, trigger)
-         VALUES (?1, ?2, 'use', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         values![
             id,
             scope.user_no,
+            role,
             memory_no,
             session_no,
             report.receipt_id,
@@ -110,6 +119,27 @@ pub(crate) fn rate(
         ],
         RowExpectation::Any,
     )
+}
+
+/// Makes a use a report that counts nothing. Returns whether the use is there.
+pub(crate) fn uncount(sql: &dyn Sql, scope: &Scope, (id, memory_no): (EpisodeId, MemoryNo)) -> Result<bool> {
+    let changed = sql.change(
+        "UPDATE memory_episodes SET role = 'report' WHERE user_no = ?1 AND id = ?2 AND memory_no = ?3 AND role = 'use'",
+        values![scope.user_no, id, memory_no],
+    )?;
+    Ok(changed == 1)
+}
+
+/// How many uses of a memory are rated, and in how many of them it helped.
+pub(crate) fn rated(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<(u32, u32)> {
+    let found = sql.one(
+        "SELECT count(CASE WHEN outcome IN ('success', 'failure', 'correction') THEN 1 END),
+                count(CASE WHEN outcome = 'success' THEN 1 END)
+         FROM memory_episodes WHERE user_no = ?1 AND memory_no = ?2 AND role = 'use'",
+        values![scope.user_no, memory_no],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(found.unwrap_or_default())
 }
 
 /// The session of a receipt, if it has one. Errors: the receipt does not exist.

@@ -29,6 +29,7 @@ pub(super) fn update(table: &'static [Row]) -> McpTool {
                 "content": { "type": "string" },
                 "tags": { "type": "array", "items": { "type": "string" } },
                 "outcome": { "type": "string", "enum": ["success", "failure", "correction"] },
+                "receipt": { "type": "string", "description": "With used: the receipt of the memory_recall that showed it" },
                 "relation": { "type": "string", "enum": relations },
                 "to": { "type": "string", "description": "The other memory" },
             },
@@ -74,7 +75,10 @@ fn plan_update(mut arguments: Arguments) -> PlannedCall {
         "undo" => strict("memory_undo", "undo", arguments, &[], &[id]),
         "pin" => strict("memory_pin", "pin", arguments, &[], &[id]),
         "unpin" => strict("memory_unpin", "unpin", arguments, &[], &[id]),
-        "used" => strict("memory_used", "used", arguments, &["outcome"], &[id, ("outcome", "outcome")]),
+        "used" => {
+            let fields = [id, ("outcome", "outcome"), ("receipt", "receipt")];
+            strict("memory_used", "used", arguments, &["outcome"], &fields)
+        }
         _ => {
             let fields = [("id", "from"), ("to", "to"), ("relation", "type")];
             strict("edge_set", "relate", arguments, &["to", "relation"], &fields)
