@@ -1,7 +1,9 @@
 //! The audit file: one line of JSON for each run of an operation that changes, destroys or administers, and for each call
 //! that is refused because of its caller's rights or rate, whatever the operation (`mcp` and `metrics` stand for the routes
 //! of that name). A line says by ids who called what, when, and, if the call was not refused, for which user. It never
-//! contains a text, a user's name, or the text of a key. A request without a valid key gets no line, so that nobody without
+//! contains a text, a user's name, a caller's own id, a number that a caller states, or the text of a key: of a request
+//! that could be read, and of a response, it has the fields that are listed here, and of any other request nothing. A
+//! request without a valid key gets no line, so that nobody without
 //! a key can fill the file; nor does one that is refused because the server is busy. The server's log has both. The audit is
 //! a file and not a table, so that erasing a user needs no exception for it.
 
@@ -19,6 +21,69 @@ use uuid::Uuid;
 
 use crate::ops::spec::{Effect, KeyScope, Spec};
 
+/// The fields of requests and responses that name things by our ids. Anything else in such a field, such as the caller's key
+/// of a session, is left out.
+const IDS: [&str; 19] = [
+    "anchor",
+    "answering",
+    "by",
+    "continues",
+    "edge",
+    "from",
+    "group",
+    "id",
+    "memory",
+    "receipt",
+    "review",
+    "session",
+    "session_id",
+    "successor_id",
+    "superseded_by",
+    "to",
+    "turn",
+    "turn_id",
+    "user_id",
+];
+
+/// The fields of responses that count what was done.
+const COUNTS: [&str; 29] = [
+    "anchors",
+    "archived_turns",
+    "aside",
+    "built_in_summaries",
+    "derivations",
+    "done",
+    "dropped_uses",
+    "edges",
+    "ended_sessions",
+    "episodes",
+    "erased",
+    "erased_turns",
+    "extracted",
+    "failed",
+    "fallbacks",
+    "forgotten_edits",
+    "jobs",
+    "later",
+    "memories",
+    "rated_uses",
+    "revision",
+    "sessions",
+    "size_bytes",
+    "summaries",
+    "transitions",
+    "turn_number",
+    "turns",
+    "users",
+    "uses",
+];
+
+/// The fields that say whether something was done at all, or is still to be done.
+const FLAGS: [&str; 2] = ["dry_run", "is_pending"];
+
+/// The most bytes of a line. The lists above keep a line far below it; a longer one says `cut` instead of what it is about.
+const MOST_BYTES: usize = 4_096;
+
 /// The audit file, opened for appending.
 #[derive(Debug)]
 pub struct Audit(Mutex<File>);
@@ -33,7 +98,7 @@ pub(crate) struct AuditLine<'a> {
     pub(crate) user_id: Option<UserId>,
     /// `ok`, or a problem's code.
     pub(crate) outcome: &'static str,
-    /// Ids and counts from the request and the response, under their field names.
+    /// Ids and counts from the request and the response, under the names of their fields.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) about: Map<String, Value>,
 }
@@ -56,15 +121,7 @@ impl Audit {
 
     /// Appends a line; if `is_synced`, it is on disk before this returns.
     pub(crate) fn write(&self, line: &AuditLine<'_>, is_synced: bool) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Timed<'a> {
-            at: String,
-            #[serde(flatten)]
-            line: &'a AuditLine<'a>,
-        }
-        let at = SystemClock.now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
-        let mut text = serde_json::to_string(&Timed { at, line })?;
-        text.push('\n');
+        let text = line_of(line, &SystemClock.now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true))?;
         // Lines stay whole: each is a single write to a file opened for appending.
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(text.as_bytes())?;
@@ -72,35 +129,112 @@ impl Audit {
     }
 }
 
-/// The ids and counts among the fields of a request or a response, one level deep.
-pub(crate) fn ids_and_counts(of: &Value) -> Map<String, Value> {
-    let fields = of.as_object().into_iter().flatten();
-    fields
-        .filter(|(_, value)| is_id_or_count(value))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+/// A line as text, with its line break.
+fn line_of(line: &AuditLine<'_>, at: &str) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Timed<'a> {
+        at: &'a str,
+        #[serde(flatten)]
+        line: &'a AuditLine<'a>,
+    }
+    let text = serde_json::to_string(&Timed { at, line })? + "\n";
+    if text.len() <= MOST_BYTES {
+        return Ok(text);
+    }
+    let about = Map::from_iter([("cut".to_owned(), true.into())]);
+    Ok(serde_json::to_string(&Timed { at, line: &AuditLine { about, ..*line } })? + "\n")
 }
 
-fn is_id_or_count(value: &Value) -> bool {
-    match value {
-        Value::Number(_) | Value::Bool(_) => true,
-        Value::String(text) => Uuid::try_parse(text.strip_prefix("mem_").unwrap_or(text)).is_ok(),
-        _ => false,
-    }
+/// What a line says of a request that could be read: ids, and whether it was a dry run. No number, because callers state
+/// the numbers of requests.
+pub(crate) fn of_request(request: &Value) -> Map<String, Value> {
+    fields(request, |name, value| is_id(name, value) || is_flag(name, value))
+}
+
+/// What a line says of a response: ids, counts, and whether something is still to be done.
+pub(crate) fn of_response(response: &Value) -> Map<String, Value> {
+    let is_count = |name: &str, value: &Value| COUNTS.contains(&name) && value.is_u64();
+    fields(response, |name, value| is_id(name, value) || is_flag(name, value) || is_count(name, value))
+}
+
+fn fields(of: &Value, is_told: impl Fn(&str, &Value) -> bool) -> Map<String, Value> {
+    let told = of.as_object().into_iter().flatten().filter(|(name, value)| is_told(name, value));
+    told.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn is_id(name: &str, value: &Value) -> bool {
+    let Some(text) = value.as_str().filter(|_| IDS.contains(&name)) else { return false };
+    let id = match name {
+        "session" => text.strip_prefix("id:"), // Without it, it is the caller's key, even if that is a UUID.
+        _ => Some(text.strip_prefix("mem_").unwrap_or(text)),
+    };
+    id.is_some_and(|id| id.len() == 36 && Uuid::try_parse(id).is_ok())
+}
+
+fn is_flag(name: &str, value: &Value) -> bool {
+    FLAGS.contains(&name) && value.is_boolean()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
     use super::*;
+    use crate::ops::{self, schema};
+
+    const ID: &str = "019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e";
 
     #[test]
-    fn of_what_was_asked_and_answered_ids_and_counts_are_kept_and_no_words() {
-        let id = "019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e";
-        let said = json!({ "memory": format!("mem_{id}"), "session": "boat", "turns": 3, "is_pending": true,
-            "title": "A secret", "tags": ["a"], "by": { "x": 1 } });
-        let kept = json!({ "memory": format!("mem_{id}"), "turns": 3, "is_pending": true });
-        assert_eq!(Value::Object(ids_and_counts(&said)), kept);
+    fn of_what_was_asked_and_answered_listed_ids_and_counts_are_kept_and_nothing_that_a_caller_states() {
+        let said = json!({ "memory": format!("mem_{ID}"), "session": ID, "turns": 3, "dry_run": true, "by": "Alex",
+            "title": "A secret", "tags": ["a"], "to": { "x": 1 }, "importance": 0.7, "expected_revision": 4_929,
+            "caller_id": ID, "group": ID, "is_pending": 1 });
+        let kept = json!({ "memory": format!("mem_{ID}"), "dry_run": true, "group": ID });
+        assert_eq!(Value::Object(of_request(&said)), kept);
+        let answered = json!({ "id": format!("mem_{ID}"), "turns": 3, "memories": [ID], "validity_window_s": 4_929,
+            "is_pending": false, "sessions": -1, "session": format!("id:{ID}"), "pinned": true });
+        let kept = json!({ "id": format!("mem_{ID}"), "turns": 3, "is_pending": false, "session": format!("id:{ID}") });
+        assert_eq!(Value::Object(of_response(&answered)), kept);
+    }
+
+    #[test]
+    fn a_line_that_would_be_too_long_says_so() {
+        let about = (0..400).map(|n| (format!("turns{n}"), json!(1_000_000_u64))).collect();
+        let line =
+            AuditLine { key: "k", surface: "http", operation: "tend", user_id: None, outcome: "ok", about };
+        let text = line_of(&line, "2026-03-01T12:00:00.000Z").unwrap();
+        assert!(text.len() < MOST_BYTES && text.ends_with("\"about\":{\"cut\":true}}\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_line_may_contain_are_fields_of_operations_of_the_type_that_the_list_says() {
+        let (mut strings, mut counts, mut flags) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for row in ops::table().iter().filter(|row| Audit::is_for(row.spec)) {
+            let (request, response) = (schema::request(row), schema::response(row));
+            for (schema, is_response) in [(&request, false), (&response, true)] {
+                let root = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+                let object = root.map_or(schema, |name| &schema["$defs"][name]);
+                for (name, field) in object["properties"].as_object().into_iter().flatten() {
+                    let text = field.to_string();
+                    if text.contains("\"$ref\"") || text.contains("\"string\"") {
+                        strings.insert(name.clone());
+                    }
+                    if is_response && text.contains("\"integer\"") {
+                        counts.insert(name.clone());
+                    }
+                    if text.contains("\"boolean\"") {
+                        flags.insert(name.clone());
+                    }
+                }
+            }
+        }
+        let missing = |listed: &[&str], found: &BTreeSet<String>| -> Vec<String> {
+            listed.iter().filter(|name| !found.contains(**name)).map(|name| (*name).to_owned()).collect()
+        };
+        assert_eq!(missing(&IDS, &strings), Vec::<String>::new());
+        assert_eq!(missing(&COUNTS, &counts), Vec::<String>::new());
+        assert_eq!(missing(&FLAGS, &flags), Vec::<String>::new());
     }
 }

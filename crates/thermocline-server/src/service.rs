@@ -117,7 +117,7 @@ struct CallNote {
     surface: Surface,
     found: Arc<OnceLock<User>>,
     gone: Arc<OnceLock<MemoryId>>,
-    /// Ids and counts of the request; empty if the call is not audited.
+    /// Ids of the request; empty if the call is not audited.
     about: Map<String, Value>,
     begun: Instant,
 }
@@ -289,7 +289,7 @@ impl Admitted {
             surface: call.surface.clone(),
             found: Arc::clone(&call.found),
             gone: Arc::clone(&call.gone),
-            about: if is_audited { audit::ids_and_counts(&request) } else { Map::new() },
+            about: if is_audited { audit::of_request(&request) } else { Map::new() },
             begun: Instant::now(),
         };
         let (service, span) = (Arc::clone(&noted.service), Span::current());
@@ -339,9 +339,13 @@ impl CallNote {
         }
         if is_audited {
             let mut about = self.about;
-            if let Ok(Some(reply)) = done {
-                let said = serde_json::from_str(&reply.body).unwrap_or_default();
-                about.extend(audit::ids_and_counts(&said));
+            match done {
+                Ok(Some(reply)) => {
+                    let said = serde_json::from_str(&reply.body).unwrap_or_default();
+                    about.extend(audit::of_response(&said));
+                }
+                Err(problem) if problem.code == Code::BadRequest => about.clear(), // It could not be read.
+                _ => {}
             }
             if let Some(memory) = self.gone.get() {
                 about.insert("memory".to_owned(), memory.to_string().into());

@@ -2,10 +2,22 @@
 
 use std::fs;
 
-use serde_json::Value;
-use thermocline_server::{audit::Audit, caller::Users, keys::New, ops::spec::KeyScope};
+use serde_json::{Value, json};
+use thermocline_server::{
+    audit::Audit,
+    caller::Users,
+    keys::New,
+    ops::{
+        self, schema,
+        spec::{Body, KeyScope},
+    },
+};
 
-use crate::fixture::{Setup, TURN, whole_key};
+use crate::{
+    drawn::{Chance, Ids, Maker, has_body, path, query},
+    fixture::{Setup, TURN, whole_key},
+    logged::Logged,
+};
 
 #[test]
 fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
@@ -62,4 +74,77 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
     let new = &lines()[8]["user_id"];
     assert!(new.is_string() && *new != lines()[3]["user_id"], "whom the import made: {new}");
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
+}
+
+/// A word, and a number that callers state.
+const WORD: &str = "saffrankanarie";
+const NUMBER: u64 = 4_929_123_412_341_234;
+
+#[test]
+fn nothing_that_a_caller_states_gets_into_the_audit_or_the_log_whatever_the_operation_and_its_outcome() {
+    let log = Logged::with(&[WORD, "4929123412341234"]);
+    let elsewhere = New { users: Users::One("blake".to_owned()), scopes: Vec::new(), ..whole_key() };
+    let limited = New { rate: Some("1/m".parse().unwrap()), ..whole_key() };
+    let (mut setup, [key, foreign, limited]) = Setup::default().keys([whole_key(), elsewhere, limited]);
+    let audit_path = setup.path("audit.jsonl");
+    let audit = Audit::open(&audit_path).unwrap();
+    setup.change = Box::new(move |service| service.audit = Some(audit));
+    let server = setup.start();
+    let mut statuses = std::collections::BTreeMap::<u16, usize>::new();
+    let mut ask = |key: &str, method: &str, path: &str, body: &Value| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let headers = [("x-api-key", key), ("content-type", "application/json")];
+        let answer = server.client().send(method, path, &headers, body.as_bytes());
+        assert!(answer.status < 500 || answer.status == 503, "{method} {path} {body}: {answer:?}");
+        *statuses.entry(answer.status).or_default() += 1;
+        answer
+    };
+    let user = format!("{WORD}-user");
+    let (mut chance, mut ids) = (Chance(41), Ids::default());
+    ids.learn(
+        "",
+        &ask(&key, "POST", &format!("/v1/users/{user}/turns"), &json!({ "user_message": WORD })).json(),
+    );
+    let memory = json!({ "title": WORD, "content": WORD, "caller_id": WORD });
+    ids.learn("", &ask(&key, "POST", &format!("/v1/users/{user}/memories"), &memory).json());
+    let stated = json!({ format!("my {WORD} is"): 1, "forged\n{\"key\":\"admin\"}": NUMBER, WORD: true, "value": NUMBER,
+        "importance": NUMBER, "session": { WORD: NUMBER }, "memory": WORD });
+    for row in ops::table() {
+        let request = schema::request(row);
+        let method = row.spec.http.method.as_str();
+        for round in 0..4 {
+            let definitions = request["$defs"].clone();
+            let mut fields =
+                Maker { chance: &mut chance, ids: &ids, canary: WORD, definitions }.object(&request);
+            let path = path(row, &user, &mut fields);
+            let sent = |fields: &serde_json::Map<String, Value>| match has_body(row)
+                && row.spec.body != Body::LinesIn
+            {
+                true => (path.clone(), Value::Object(fields.clone())),
+                false => (format!("{path}{}", query(fields)), Value::Null),
+            };
+            let (good, body) = sent(&fields);
+            for key in [&foreign, &limited] {
+                ask(key, method, &good, &body);
+            }
+            fields.extend(stated.as_object().unwrap().clone());
+            let (bad, body_of_bad) = sent(&fields);
+            let bad = bad.replace([' ', '\n', '"', '{', '}'], "+");
+            if round == 0 {
+                assert!(ask(&key, method, &bad, &body_of_bad).status >= 400, "{method} {bad}");
+            }
+            if !row.spec.name.starts_with("user_erase") {
+                ask(&key, method, &good, &body);
+            }
+        }
+    }
+    for status in [200, 400, 403, 404, 422, 429] {
+        assert!(statuses.get(&status).is_some_and(|times| *times >= 10), "{status}: {statuses:?}");
+    }
+    let audit = fs::read_to_string(&audit_path).unwrap();
+    assert!(audit.lines().count() > 500, "{} lines", audit.lines().count());
+    for line in audit.lines().chain(log.text().lines()) {
+        let is_clean = !line.to_lowercase().contains(WORD) && !line.contains(&NUMBER.to_string());
+        assert!(is_clean && !line.contains("forged") && line.len() <= 4_096, "{line}");
+    }
 }

@@ -85,6 +85,31 @@ fn memory(person: &mut Person<'_>, words: &mut Words) -> String {
     id
 }
 
+/// Sends requests that are refused, with words and numbers in unknown fields, in fields of the wrong type, in the path and in
+/// the query.
+fn refused(person: &mut Person<'_>, words: &mut Words) {
+    for (method, path) in [
+        ("PATCH", "/memories/key:bank"),
+        ("POST", "/memories/key:bank/forget"),
+        ("POST", "/memories/key:bank/uses"),
+        ("POST", "/turns"),
+        ("POST", "/anchors"),
+        ("POST", "/quarantines"),
+        ("POST", "/sessions/none/end"),
+        ("PUT", "/edges"),
+    ] {
+        let named = json!({ words.some(3): 1, words.next(): true, "value": words.next(), words.next(): { words.next(): [words.next()] } });
+        let answer = person.ask(method, path, Some(&named));
+        assert!([400, 404, 422].contains(&answer.status), "{method} {path}: {answer:?}");
+    }
+    for path in ["/memories/key:", "/sessions/", "/turns/key:"] {
+        let asked = format!("{path}{}?{}={}", words.next(), words.next(), words.next());
+        for method in ["GET", "DELETE"] {
+            assert!(person.ask(method, &asked, None).status >= 400, "{method} {asked}");
+        }
+    }
+}
+
 /// Erases what is at this path. It need not wait, because no other process reads the file.
 #[track_caller]
 fn erase(person: &mut Person<'_>, path: &str) -> Value {
@@ -178,6 +203,7 @@ fn of_a_user_erased_over_http_no_word_is_left_in_any_file_log_or_answer() {
         "{in_files}, {in_answers} of {}",
         words.0
     );
+    refused(&mut person, &mut words);
     let of_blake = blake.ask("GET", "/export", None).body;
 
     let erased = erase(&mut moved, "");
