@@ -10,6 +10,7 @@
 
 pub mod audit;
 pub mod caller;
+pub mod handles;
 pub mod health;
 pub mod http;
 pub mod keys;

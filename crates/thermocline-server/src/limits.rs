@@ -19,6 +19,7 @@ use tokio::{
 
 use crate::{
     caller::{Caller, Per, Rate},
+    handles,
     ops::{
         problem::{Code, Problem},
         spec::Class,
@@ -34,6 +35,8 @@ const BODIES_BYTES: usize = 256 << 20;
 
 /// The places, the rates of keys, and the bytes for request bodies.
 pub struct Limits {
+    /// The maximum number of open connections, besides a few that are kept for health.
+    pub connections: usize,
     /// The number of places in each of the two fast classes.
     places: usize,
     quick: Arc<Semaphore>,
@@ -62,6 +65,7 @@ impl Limits {
         let places = Self::places_of(readers);
         let semaphore = |places| Arc::new(Semaphore::new(places));
         Self {
+            connections: handles::connections(),
             places,
             quick: semaphore(places),
             recall: semaphore(places),
@@ -91,7 +95,7 @@ impl Limits {
         };
         match time::timeout(PATIENCE, Arc::clone(places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
-            _ => Err(Problem::new(Code::Busy, "the server is busy; try again in a second")),
+            _ => Err(busy()),
         }
     }
 
@@ -132,6 +136,11 @@ impl Limits {
             }
         }
     }
+}
+
+/// The error for a request that finds no room in time.
+pub(crate) fn busy() -> Problem {
+    Problem::new(Code::Busy, "the server is busy; try again in a second")
 }
 
 fn quota(rate: Rate) -> Quota {

@@ -87,6 +87,7 @@ impl Server {
             service,
             callers,
             guard,
+            is_behind_proxy: settings.behind_proxy,
             max_body_bytes: settings.max_body_bytes,
             max_import_bytes: settings.max_import_bytes,
             run: format!("{:08x}", getrandom::u32().unwrap_or_default()),
@@ -157,7 +158,7 @@ async fn listener(settings: &ServiceSettings, has_keys: bool, tls: Option<Tls>) 
                 .to_owned(),
         ));
     }
-    Listener::tcp(&addresses, tls).await.map_err(|error| cannot_listen(settings, &error))
+    Listener::tcp(&addresses, tls).map_err(|error| cannot_listen(settings, &error))
 }
 
 fn tls(settings: &ServiceSettings) -> Result<Option<Tls>, Refusal> {

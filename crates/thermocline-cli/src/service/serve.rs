@@ -17,6 +17,7 @@ use std::{
 use clap::Args;
 use thermocline::Thermocline;
 use thermocline_server::{
+    handles,
     limits::Limits,
     log,
     metrics::Metrics,
@@ -105,6 +106,7 @@ pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure
     db.check_writable()?;
     let format = settings.log.format.parse().map_err(Failure::refused)?;
     log::begin(format, &settings.log.level, io::stderr).map_err(Failure::refused)?;
+    handles::raise();
     let metrics = Arc::new(Metrics::default());
     let mut config = args.sensors.add_to(configured(&settings)?)?;
     config.on_event = metrics.on_event();

@@ -1,6 +1,6 @@
 //! Request bodies: reads JSON, within limits on size and time.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::{sync::OwnedSemaphorePermit, time};
 
 use crate::{
-    http::json,
+    http::{connections::Connection, json},
     limits::Limits,
     ops::{
         Result,
@@ -134,6 +134,13 @@ pub(super) async fn drain(request: Request) {
     // A client that waits for `100 Continue` has sent nothing.
     if request.headers().contains_key(header::EXPECT) {
         return;
+    }
+    // Whoever is refused cannot keep a place by sending the body slowly.
+    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+        connection.wait();
+        if connection.is_last() {
+            return;
+        }
     }
     let mut body = request.into_body();
     let draining = async {

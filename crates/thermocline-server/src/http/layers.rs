@@ -13,7 +13,8 @@ use axum::{
 use tracing::Instrument;
 
 use crate::{
-    http::{Http, answer, body, id::RequestId, log_line::LogLine},
+    http::{Http, answer, body, connections::Connection, id::RequestId, log_line::LogLine},
+    limits,
     ops::problem::Problem,
 };
 
@@ -38,9 +39,10 @@ pub(super) async fn outer(State(http): State<Arc<Http>>, request: Request, next:
         user = tracing::field::Empty
     );
     let line = LogLine::begin(&request, span.clone());
+    let is_last = is_beyond_limit(&request);
     let response = guarded(&http, request, next).instrument(span).await;
     let mut response = written(response, &id);
-    if http.health.is_closing() {
+    if is_last || http.health.is_closing() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     line.answer(&response);
@@ -60,6 +62,11 @@ async fn guarded(http: &Http, request: Request, next: Next) -> Response {
     // Health probes skip the guard: they address a machine by its IP address, and learn nothing about any user.
     if request.uri().path().starts_with("/health/") {
         return next.run(request).await;
+    }
+    if is_beyond_limit(&request) {
+        let problem = limits::busy();
+        http.service.metrics.rejected(problem.code);
+        return refused(request, problem).await;
     }
     let foreign = match http.guard.check(request.uri(), request.headers()) {
         Ok(origin) => origin.and_then(|origin| HeaderValue::from_str(origin).ok()),
@@ -103,6 +110,11 @@ pub(super) async fn keyed(State(http): State<Arc<Http>>, mut request: Request, n
             refused(request, problem).await
         }
     }
+}
+
+/// Whether the request came over a connection beyond the limit, which only asks for health, and only once.
+fn is_beyond_limit(request: &Request) -> bool {
+    request.extensions().get::<Arc<Connection>>().is_some_and(|connection| connection.is_beyond_limit)
 }
 
 /// Refuses a request before its body is read.

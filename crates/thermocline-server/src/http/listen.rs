@@ -1,9 +1,19 @@
 //! The accept loop, with its limits on connections and request heads, and the shutdown.
 
-use std::{fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible, fmt, future::Future, io, net::SocketAddr, path::PathBuf, pin::pin, sync::Arc,
+    time::Duration,
+};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{
+    Router,
+    http::{HeaderValue, header},
+};
+use hyper::{
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::{GracefulShutdown, Watcher},
@@ -12,23 +22,31 @@ use hyper_util::{
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixSocket};
 use tokio::{
-    net::TcpListener,
-    sync::{OwnedSemaphorePermit, Semaphore},
+    net::{TcpListener, TcpSocket},
     time,
 };
 
 use crate::{
-    http::{Http, log_line, route, stall::Unstalled},
+    handles,
+    http::{
+        Http,
+        connections::{self, Admission, ConnectionPlace, Connections},
+        log_line, route,
+        stall::Unstalled,
+    },
     tls::Tls,
 };
 
-/// The maximum number of open connections; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 1_024;
-/// How many connections to a Unix socket the system queues until they are accepted, as many as Tokio lets it queue for TCP.
-const BACKLOG: u32 = 1_024;
+/// How many connections the system queues until they are accepted, if it lets a socket have that many. A client that finds
+/// the queue full tries again only after a second.
+const BACKLOG: u32 = 4_096;
 /// How long a client may take to send a request head, and how long a kept connection may be idle: hyper has one timer for
 /// both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// The same for a connection that begins while more than half of the places are taken.
+const CROWDED_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long nothing is accepted after the system could not: the process has no file handle left, for example.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// How long a TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a request head, in bytes.
@@ -73,8 +91,15 @@ impl fmt::Display for Address {
 
 impl Listener {
     /// Listens on the first of these addresses that is available.
-    pub async fn tcp(addresses: &[SocketAddr], tls: Option<Tls>) -> io::Result<Self> {
-        Ok(Self { socket: Socket::Tcp(TcpListener::bind(addresses).await?), tls })
+    pub fn tcp(addresses: &[SocketAddr], tls: Option<Tls>) -> io::Result<Self> {
+        let mut bound = Err(io::ErrorKind::AddrNotAvailable.into());
+        for address in addresses {
+            bound = bound_to(*address);
+            if bound.is_ok() {
+                break;
+            }
+        }
+        Ok(Self { socket: Socket::Tcp(bound?), tls })
     }
 
     /// Listens on a Unix socket that only its owner can access. A stale socket without a listener is replaced.
@@ -105,10 +130,10 @@ impl Listener {
     async fn accept(&self) -> io::Result<Accepted> {
         Ok(match &self.socket {
             Socket::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, peer) = listener.accept().await?;
                 // Responses are small and complete; waiting for more data to send would cost 40 ms.
                 let _ = stream.set_nodelay(true);
-                Accepted::Tcp(stream)
+                Accepted::Tcp(stream, peer)
             }
             #[cfg(unix)]
             Socket::Unix(listener, _) => Accepted::Unix(listener.accept().await?.0),
@@ -124,6 +149,15 @@ impl Drop for Listener {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+fn bound_to(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that starts again need not wait until the system has forgotten the connections of the one before.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Binds a socket to a path, with access for its owner only. Nobody can connect to it until it listens, so nobody can
@@ -142,17 +176,26 @@ fn is_socket(about: &std::fs::Metadata) -> bool {
 }
 
 enum Accepted {
-    Tcp(tokio::net::TcpStream),
+    Tcp(tokio::net::TcpStream, SocketAddr),
     #[cfg(unix)]
     Unix(tokio::net::UnixStream),
 }
 
 impl Accepted {
+    /// Returns the address of the other end; `None` for a Unix socket.
+    fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(_, peer) => Some(*peer),
+            #[cfg(unix)]
+            Self::Unix(_) => None,
+        }
+    }
+
     /// Returns the connection's stream, after the TLS handshake if TLS is configured; `None` if the handshake fails.
     async fn stream(self, tls: Option<Tls>) -> Option<Unstalled> {
         match (self, tls) {
-            (Self::Tcp(stream), None) => Some(Unstalled::new(stream)),
-            (Self::Tcp(stream), Some(tls)) => {
+            (Self::Tcp(stream, _), None) => Some(Unstalled::new(stream)),
+            (Self::Tcp(stream, _), Some(tls)) => {
                 let agreed = time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await;
                 Some(Unstalled::new(agreed.ok()?.ok()?))
             }
@@ -166,16 +209,35 @@ impl Accepted {
 pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output = ()>) {
     let health = Arc::clone(&http.health);
     let metrics = Arc::clone(&http.service.metrics);
+    let connections = Arc::new(Connections::new(http.service.limits.connections));
+    let is_behind_proxy = http.is_behind_proxy;
     let router = route::router(http);
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let tls = listener.tls.clone();
-    let welcome = |accepted: Accepted, place: Option<OwnedSemaphorePermit>| {
+    let welcome = async |accepted: Accepted| {
+        let peer = accepted.peer().filter(|_| !is_behind_proxy);
+        let counted_as = peer.and_then(|peer| connections::counted_as(peer.ip()));
+        let place = loop {
+            match connections.admit(counted_as) {
+                Admission::Place(place) => break place,
+                Admission::After(wait) => time::sleep(wait).await,
+                Admission::Refused => return,
+            }
+        };
+        let head_timeout = if connections.is_crowded() { CROWDED_HEAD_TIMEOUT } else { HEAD_TIMEOUT };
         let (router, watcher, tls) = (router.clone(), graceful.watcher(), tls.clone());
         let counted = metrics.connection();
         tokio::spawn(async move {
-            if let Some(stream) = accepted.stream(tls).await {
-                speak(stream, router, watcher).await;
+            let speaking = async {
+                if let Some(stream) = accepted.stream(tls).await {
+                    speak(stream, router, &place, head_timeout, watcher).await;
+                }
+            };
+            // Polled in this order, so that a head that has arrived is read before the connection is closed.
+            tokio::select! {
+                biased;
+                () = speaking => {}
+                () = place.connection.closed() => {}
             }
             drop((place, counted));
         });
@@ -187,33 +249,62 @@ pub async fn serve(http: Arc<Http>, listener: Listener, end: impl Future<Output 
         time::sleep(LAST_WORDS).await;
     });
     loop {
-        let place = Arc::clone(&places).acquire_owned();
         let accepted = tokio::select! {
             () = &mut end => break,
-            accepted = async { (place.await, listener.accept().await) } => accepted,
+            accepted = listener.accept() => accepted,
         };
-        let (Ok(place), Ok(accepted)) = accepted else {
-            // For example, the process has no file handle left: wait until another connection returns one.
-            time::sleep(Duration::from_millis(10)).await;
-            continue;
-        };
-        welcome(accepted, Some(place));
+        match accepted {
+            Ok(accepted) => welcome(accepted).await,
+            Err(error) if is_of_one_client(&error) => {}
+            Err(error) => {
+                if handles::is_short_of(&error) {
+                    connections.close_longest();
+                }
+                time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
     }
     // Accepts the connections that still wait in the system's queue. With a zero timeout, it does not wait for new ones.
     while let Ok(Ok(accepted)) = time::timeout(Duration::ZERO, listener.accept()).await {
-        welcome(accepted, None);
+        welcome(accepted).await;
     }
     drop(listener);
     time::sleep(LAST_WORDS).await;
     let _ = time::timeout(DRAIN, graceful.shutdown()).await;
 }
 
-async fn speak(stream: Unstalled, router: Router, watcher: Watcher) {
+/// Whether a connection could not be accepted because its client has left, so that the next one can be accepted at once.
+fn is_of_one_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+async fn speak(
+    stream: Unstalled,
+    router: Router,
+    place: &ConnectionPlace,
+    head_timeout: Duration,
+    watcher: Watcher,
+) {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        let connection = Arc::clone(&place.connection);
+        request.extensions_mut().insert(Arc::clone(&connection));
+        let busy = connection.begin();
+        let answer = router.call(request);
+        async move {
+            let mut answer = answer.await?;
+            if connection.is_last() {
+                answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(answer.map(|body| connections::busy_until_end(body, busy)))
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
+        .header_read_timeout(head_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     // A client that disconnects is not an error of the server.
     let _ = log_line::on(watcher.watch(connection)).await;
 }

@@ -4,6 +4,7 @@ mod about;
 mod answer;
 mod body;
 mod conditions;
+mod connections;
 mod guard;
 mod id;
 mod json;
@@ -41,6 +42,8 @@ pub struct Http {
     pub callers: Callers,
     /// The checks of where requests come from.
     pub guard: Guard,
+    /// Whether connections come from a proxy, so that their addresses are not those of the clients.
+    pub is_behind_proxy: bool,
     /// The maximum size of a body other than an import, in bytes.
     pub max_body_bytes: usize,
     /// The maximum size of an import, in bytes.

@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::keys::Key;
+use crate::{handles, keys::Key};
 
 /// The contents of the key file that the configuration names.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -25,7 +25,11 @@ pub struct KeyFile {
 /// Why a key file cannot be used. The message quotes nothing from the file, because somebody may have pasted a key anywhere
 /// in it.
 #[derive(Debug)]
-pub struct Unusable(String);
+pub struct Unusable {
+    said: String,
+    /// Whether the process has no file handle left, which says nothing about the file.
+    pub(super) is_for_lack_of_handles: bool,
+}
 
 /// The header of a new file, for people who open it.
 const HEAD: &str = "# Keys of thermocline, as hashes. Written by `thermocline key`; whoever can write here can make keys.\n\n";
@@ -38,12 +42,12 @@ impl KeyFile {
         // toml's error messages quote the file.
         let file: Self = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start].lines().count().max(1));
-            Unusable(format!("the key file {} cannot be parsed, near line {line}", path.display()))
+            Unusable::new(format!("the key file {} cannot be parsed, near line {line}", path.display()))
         })?;
         let mut places = HashMap::new();
         for (key, place) in file.keys.iter().zip(1..) {
             if let Some(first) = places.insert(&key.id, place) {
-                return Err(Unusable(format!(
+                return Err(Unusable::new(format!(
                     "the key file {} has two keys with the same id, the entries {first} and {place}; remove one",
                     path.display()
                 )));
@@ -72,7 +76,7 @@ impl KeyFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let held = options.open(&lock).and_then(|file| file.lock().map(|()| file));
         let _held =
-            held.map_err(|error| Unusable(format!("{} cannot be locked: {error}", lock.display())))?;
+            held.map_err(|error| Unusable::new(format!("{} cannot be locked: {error}", lock.display())))?;
         let mut file = Self::read_or_none(path)?;
         let changed = change(&mut file)?;
         file.write(path)?;
@@ -81,10 +85,11 @@ impl KeyFile {
 
     /// Replaces the file atomically: a concurrent reader sees either the old or the new contents.
     pub fn write(&self, path: &Path) -> Result<(), Unusable> {
-        let text = toml::to_string_pretty(self).map_err(|error| Unusable(error.to_string()))?;
+        let text = toml::to_string_pretty(self).map_err(|error| Unusable::new(error.to_string()))?;
         let beside = path.with_extension("toml.new");
-        replace(path, &beside, &format!("{HEAD}{text}"))
-            .map_err(|error| Unusable(format!("the key file {} cannot be written: {error}", path.display())))
+        replace(path, &beside, &format!("{HEAD}{text}")).map_err(|error| {
+            Unusable::new(format!("the key file {} cannot be written: {error}", path.display()))
+        })
     }
 }
 
@@ -121,11 +126,11 @@ fn check_mode(path: &Path) -> Result<(), Unusable> {
         let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
         if mode & 0o077 != 0 {
             let path = path.display();
-            return Err(Unusable(format!("others may read the key file {path}; chmod 600 it")));
+            return Err(Unusable::new(format!("others may read the key file {path}; chmod 600 it")));
         }
     }
     if !about.is_file() {
-        return Err(Unusable(format!("the key file {} is not a regular file", path.display())));
+        return Err(Unusable::new(format!("the key file {} is not a regular file", path.display())));
     }
     Ok(())
 }
@@ -154,14 +159,21 @@ impl Stamp {
 }
 
 impl Unusable {
-    fn unreadable(path: &Path, error: &io::Error) -> Self {
-        Self(format!("the key file {} cannot be read: {error}", path.display()))
+    fn new(said: String) -> Self {
+        Self { said, is_for_lack_of_handles: false }
+    }
+
+    pub(super) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self {
+            is_for_lack_of_handles: handles::is_short_of(error),
+            ..Self::new(format!("the key file {} cannot be read: {error}", path.display()))
+        }
     }
 }
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.said)
     }
 }
 

@@ -28,6 +28,9 @@ use crate::{
 
 /// How long the file's contents are trusted before checking for changes.
 const BELIEVED: Duration = Duration::from_secs(1);
+/// How long the last keys stay in force if the file has changed, and cannot be opened because the process has no file handle
+/// left. This bounds how long a revoked key can still be used then.
+const KEPT_WITHOUT_HANDLES: Duration = Duration::from_secs(10);
 
 /// The keys of a file, kept up to date.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub struct Keys {
 struct KeyFileState {
     looked_at: Instant,
     stamp: Option<Stamp>,
+    /// Since when the file has changed and cannot be opened for lack of handles.
+    unread_since: Option<Instant>,
     /// The keys by their ids; `None` if the file cannot be read or parsed.
     keys: Option<HashMap<String, KnownKey>>,
 }
@@ -54,7 +59,12 @@ impl Keys {
     /// Reads the file, which must exist, be accessible to its owner only, and parse.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         let (stamp, keys) = read(path)?;
-        let seen = KeyFileState { looked_at: Instant::now(), stamp: Some(stamp), keys: Some(keys) };
+        let seen = KeyFileState {
+            looked_at: Instant::now(),
+            stamp: Some(stamp),
+            unread_since: None,
+            keys: Some(keys),
+        };
         Ok(Self { path: path.to_owned(), seen: Mutex::new(seen) })
     }
 
@@ -102,6 +112,11 @@ impl Keys {
 }
 
 impl KeyFileState {
+    /// Whether the last keys stay in force although the file cannot be opened.
+    fn are_kept(&mut self) -> bool {
+        self.unread_since.get_or_insert_with(Instant::now).elapsed() < KEPT_WITHOUT_HANDLES
+    }
+
     fn take(&mut self, read: Result<(Stamp, HashMap<String, KnownKey>), Unusable>) {
         match read {
             Ok((stamp, keys)) => {
@@ -109,7 +124,10 @@ impl KeyFileState {
                     0 => tracing::error!("no key is accepted until the key file has one again"),
                     keys => tracing::info!(keys, "the key file has changed"),
                 }
-                (self.stamp, self.keys) = (Some(stamp), Some(keys));
+                (self.stamp, self.unread_since, self.keys) = (Some(stamp), None, Some(keys));
+            }
+            Err(error) if error.is_for_lack_of_handles && self.are_kept() => {
+                tracing::error!(%error, "the last keys stay in force for a few seconds");
             }
             Err(error) => {
                 if self.keys.is_some() {
@@ -135,4 +153,39 @@ pub fn no_key() -> Problem {
         Code::NoKey,
         "a key is needed, in the header Authorization: Bearer or X-API-Key; `thermocline key add` makes one",
     )
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, io};
+
+    use super::*;
+
+    fn no_handle(path: &Path) -> Unusable {
+        let error = io::Error::from_raw_os_error(rustix::io::Errno::MFILE.raw_os_error());
+        Unusable::unreadable(path, &error)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_handles_the_last_keys_stay_in_force_for_ten_seconds_and_no_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.toml");
+        KeyFile::default().write(&path).unwrap();
+        let keys = Keys::open(&path).unwrap();
+        let mut seen = keys.seen.into_inner().unwrap();
+        seen.take(Err(no_handle(&path)));
+        assert!(seen.keys.is_some());
+        tokio::time::advance(Duration::from_millis(9_999)).await;
+        seen.take(Err(no_handle(&path)));
+        assert!(seen.keys.is_some());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        seen.take(Err(no_handle(&path)));
+        assert!(seen.keys.is_none());
+        seen.take(read(&path));
+        seen.take(Err(no_handle(&path)));
+        assert!(seen.keys.is_some(), "a file that was read begins anew");
+        fs::remove_file(&path).unwrap();
+        seen.take(read(&path));
+        assert!(seen.keys.is_none(), "a missing file is not a lack of handles");
+    }
 }

@@ -13,6 +13,7 @@ mod access;
 mod audit;
 mod bodies;
 mod conditions;
+mod connections;
 mod families;
 mod guards;
 mod keys;

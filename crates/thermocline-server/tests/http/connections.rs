@@ -1,0 +1,199 @@
+//! Connections that send nothing: whoever can connect, with no key, keeps nobody else out.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{SocketAddr, TcpStream},
+    os::unix::net::UnixStream,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use thermocline_server::{http::Address, service::Service};
+
+use crate::fixture::{Running, Setup, TURN, eventually};
+
+/// The limit on connections, and four times as many sockets, unless the variable asks for the whole size.
+fn sizes() -> (usize, usize) {
+    if std::env::var_os("THERMOCLINE_WHOLE_SIZE").is_some() { (1_024, 4_096) } else { (128, 512) }
+}
+
+fn limited(limit: usize) -> Setup {
+    Setup {
+        change: Box::new(move |service: &mut Service| service.limits.connections = limit),
+        ..Setup::default()
+    }
+}
+
+fn address(server: &Running) -> SocketAddr {
+    let Address::Tcp(address) = server.address else { panic!("a server on TCP") };
+    address
+}
+
+/// Half of a head.
+const HALF: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: a";
+
+/// A connection that sends half of a head, and never waits for the server.
+trait HalfOpen: Read + Sized {
+    type To: Clone + Send + 'static;
+    fn open(to: &Self::To) -> Option<Self>;
+
+    fn is_open(&mut self) -> bool {
+        matches!(self.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    }
+}
+
+impl HalfOpen for TcpStream {
+    type To = SocketAddr;
+
+    fn open(to: &SocketAddr) -> Option<Self> {
+        let mut stream = Self::connect_timeout(to, Duration::from_secs(10)).ok()?;
+        stream.write_all(HALF).ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some(stream)
+    }
+}
+
+impl HalfOpen for UnixStream {
+    type To = std::path::PathBuf;
+
+    fn open(to: &Self::To) -> Option<Self> {
+        let mut stream = Self::connect(to).ok()?;
+        stream.write_all(HALF).ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some(stream)
+    }
+}
+
+/// Keeps this many half-open connections, and opens each again when it is closed, while `work` runs.
+fn besieged<S: HalfOpen>(to: &S::To, count: usize, work: impl FnOnce()) {
+    let (is_over, rounds) = (AtomicBool::new(false), Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+    thread::scope(|scope| {
+        let (to, is_over, of_thread) = (to.clone(), &is_over, Arc::clone(&rounds));
+        scope.spawn(move || {
+            let mut sockets: Vec<Option<S>> = Vec::new();
+            sockets.resize_with(count, || None);
+            while !is_over.load(Ordering::Relaxed) {
+                for socket in &mut sockets {
+                    if !socket.as_mut().is_some_and(S::is_open) {
+                        *socket = S::open(&to);
+                    }
+                }
+                of_thread.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        eventually("every socket was opened", || rounds.load(Ordering::Relaxed) > 0);
+        let worked = catch_unwind(AssertUnwindSafe(work));
+        is_over.store(true, Ordering::Relaxed);
+        worked.unwrap_or_else(|panic| resume_unwind(panic));
+    });
+}
+
+/// Asks again, as clients do, if the connection was closed before the request had arrived: on a machine that is busy enough, a
+/// client may take long between the two.
+fn persistent(mut ask: impl FnMut() -> Option<u16>) -> u16 {
+    (0..5).find_map(|_| ask()).expect("an answer to one of five requests")
+}
+
+fn status(server: &Running, method: &str, path: &str, body: &[u8]) -> Option<u16> {
+    let mut client = server.client();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    client.write(&[head.as_bytes(), body].concat());
+    Some(client.try_answer(false)?.status)
+}
+
+#[test]
+fn four_times_as_many_half_open_connections_as_there_are_places_keep_nobody_out() {
+    let (limit, sockets) = sizes();
+    let server = limited(limit).start();
+    besieged::<TcpStream>(&address(&server), sockets, || {
+        let mut took = Vec::new();
+        for round in 0..100 {
+            let begun = Instant::now();
+            assert_eq!(persistent(|| status(&server, "GET", "/health/live", b"")), 200);
+            took.push(begun.elapsed());
+            if round % 10 == 0 {
+                let recorded =
+                    persistent(|| status(&server, "POST", "/v1/users/alex/turns", TURN.as_bytes()));
+                assert_eq!(recorded, 201);
+            }
+        }
+        took.sort();
+        println!("probes: median {:?}, p99 {:?}, most {:?}", took[49], took[98], took[99]);
+        // Far more than it takes, and far less than to wait until a head's time is over.
+        assert!(took[98] < Duration::from_secs(2), "{took:?}");
+    });
+}
+
+#[test]
+fn half_open_connections_to_a_unix_socket_keep_nobody_out() {
+    let (limit, sockets) = sizes();
+    let mut setup = limited(limit);
+    let path = setup.path("socket");
+    setup.settings.listen = format!("unix:{}", path.display());
+    let _server = setup.start();
+    besieged::<UnixStream>(&path, sockets, || {
+        for _ in 0..20 {
+            let status = persistent(|| {
+                let mut stream = UnixStream::connect(&path).ok()?;
+                stream
+                    .write_all(b"GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                    .ok()?;
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).ok()?;
+                answer.get(9..12)?.parse().ok()
+            });
+            assert_eq!(status, 200);
+        }
+    });
+}
+
+#[test]
+fn if_every_place_is_busy_health_is_answered_and_other_requests_are_told_to_come_again() {
+    let server = limited(4).start();
+    let head = "POST /v1/users/alex/turns HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 90\r\nExpect: 100-continue\r\n\r\n";
+    let mut busy: Vec<_> = (0..4)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address(&server)).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            // Says that the server now waits for the body.
+            stream.read_exact(&mut [0; 25]).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..20 {
+        assert_eq!(server.get("/health/live").status, 200);
+        assert_eq!(server.get("/health/ready").status, 200);
+    }
+    let mut client = server.client();
+    let answer = client.send("GET", "/v1/users/alex/sessions", &[], b"");
+    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    assert_eq!((answer.header("retry-after"), answer.header("connection")), (Some("1"), Some("close")));
+    assert!(client.is_closed());
+    busy.pop();
+    eventually("a place is free again", || server.get("/v1/users/alex/sessions").status != 503);
+}
+
+#[test]
+fn a_refused_request_whose_body_never_comes_keeps_no_place() {
+    let server = limited(4).start();
+    let head = "POST /v1/users/alex/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n";
+    let _slow: Vec<_> = (0..4)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address(&server)).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..4 {
+        eventually("answered", || server.post("/v1/users/alex/turns", TURN).status == 201);
+    }
+}
