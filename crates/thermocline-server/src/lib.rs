@@ -8,6 +8,7 @@
     reason = "what is promised are HTTP and MCP; these types are the binary's and the tests'"
 )]
 
+pub mod access;
 pub mod audit;
 pub mod caller;
 pub mod handles;

@@ -9,7 +9,7 @@ use crate::{
     audit::Audit,
     caller::Caller,
     health::ServerHealth,
-    http::{self, Address, Callers, Guard, Http, Listener},
+    http::{self, Address, Callers, Guard, Http, Listener, check_origin},
     keys::Keys,
     limits::Limits,
     metrics::Metrics,
@@ -138,6 +138,10 @@ async fn listener(settings: &ServiceSettings, has_keys: bool, tls: Option<Tls>) 
     }
     if (settings.behind_proxy || !settings.allowed_hosts.is_empty()) && !has_keys {
         return Err(no_keys("behind_proxy or allowed_hosts lets other machines reach it"));
+    }
+    settings.allowed_origins.iter().try_for_each(|origin| check_origin(origin)).map_err(Refusal)?;
+    if !settings.allowed_origins.is_empty() && !has_keys {
+        return Err(no_keys("allowed_origins lets the pages of other sites write"));
     }
     if let Some(path) = settings.listen.strip_prefix(UNIX) {
         #[cfg(unix)]

@@ -1,7 +1,9 @@
 //! TLS, with a certificate that can be replaced while the server runs.
 
 use std::{
-    fmt, fs, io,
+    fmt,
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
@@ -16,6 +18,8 @@ use tokio_rustls::{
     },
     server::TlsStream,
 };
+
+use crate::access::check_secret;
 
 /// The TLS configuration. Clones share the certificate.
 #[derive(Clone)]
@@ -32,7 +36,8 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads a certificate chain and its private key from PEM files.
+    /// Reads a certificate chain and its private key from PEM files. On Unix, fails if anyone except its owner may read or
+    /// write the key.
     pub fn open(cert: &Path, key: &Path) -> io::Result<Self> {
         let config = Arc::new(RwLock::new(read(cert, key)?));
         Ok(Self { cert: cert.to_owned(), key: key.to_owned(), config })
@@ -59,7 +64,12 @@ fn read(cert: &Path, key: &Path) -> io::Result<Arc<ServerConfig>> {
     let certs: Vec<_> = CertificateDer::pem_slice_iter(&certs)
         .collect::<Result<_, _>>()
         .map_err(|error| named(cert, &error))?;
-    let pem = fs::read(key).map_err(|error| named(key, &error))?;
+    let mut file = File::open(key).map_err(|error| named(key, &error))?;
+    let about = file.metadata().map_err(|error| named(key, &error))?;
+    check_secret("the private key", key, &about)
+        .map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+    let mut pem = Vec::new();
+    file.read_to_end(&mut pem).map_err(|error| named(key, &error))?;
     let private = PrivateKeyDer::from_pem_slice(&pem).map_err(|error| named(key, &error))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

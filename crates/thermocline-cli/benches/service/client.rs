@@ -107,6 +107,7 @@ impl Server {
             .arg(db)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(args)
+            .env("XDG_CONFIG_HOME", db.with_extension("config"))
             .stdout(Stdio::null())
             .stderr(log.try_clone().expect("a handle"))
             .spawn()

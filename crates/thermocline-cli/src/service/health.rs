@@ -28,7 +28,7 @@ pub(crate) struct HealthArgs {
     #[arg(value_name = "ADDRESS")]
     address: Option<String>,
 
-    /// The server's settings file [default: thermocline.toml, if it is there].
+    /// The server's settings file [default: the one that serve reads].
     #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
     config: Option<PathBuf>,
 }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &HealthArgs, out: &Output) -> Result<(), Failure> {
     let address = if let Some(address) = &args.address {
         address.clone()
     } else {
-        let layers = serve::stated(args.config.as_deref()).map_err(|wrong| misused(&wrong))?;
+        let (layers, _) = serve::stated(args.config.as_deref()).map_err(|wrong| misused(&wrong))?;
         listening(&layers.settings().map_err(|wrong| misused(&wrong))?.service)
     };
     let (is_ready, body) = ask(&address)

@@ -22,7 +22,7 @@ use thermocline_server::{
     log,
     metrics::Metrics,
     server::{self, Ended, Refusal, Server},
-    settings::{Layers, Settings, Wrong},
+    settings::{Layers, Settings, Wrong, own_file},
 };
 use tokio::runtime;
 
@@ -33,9 +33,6 @@ use crate::{
     sensor_file::SensorArgs,
     service::{configured, io_failure},
 };
-
-/// The settings file that is read by default, if it exists.
-const CONFIG: &str = "thermocline.toml";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -85,7 +82,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 
-    /// The settings file [default: thermocline.toml, if it exists].
+    /// The settings file [default: thermocline/thermocline.toml in your configuration folder, if it exists: below
+    /// $XDG_CONFIG_HOME or ~/.config]. A file in the working directory is not read.
     #[arg(long, value_name = "FILE", env = "THERMOCLINE_CONFIG")]
     config: Option<PathBuf>,
 
@@ -98,11 +96,15 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure> {
-    let layers = layers(args).map_err(|wrong| misused(&wrong))?;
+    let (layers, file) = layers(args).map_err(|wrong| misused(&wrong))?;
     let settings = layers.settings().map_err(|wrong| misused(&wrong))?;
     if args.print_config {
         return out.answer(&settings, |_| layers.shown());
     }
+    out.talk(&match file {
+        Some(path) => format!("settings: {}", path.display()),
+        None => "settings: no file".to_owned(),
+    });
     db.check_writable()?;
     let format = settings.log.format.parse().map_err(Failure::refused)?;
     log::begin(format, &settings.log.level, io::stderr).map_err(Failure::refused)?;
@@ -144,23 +146,22 @@ async fn serve(
     Ok(server.run(end).await)
 }
 
-/// Returns the settings from the file and the environment.
-pub(super) fn stated(config: Option<&Path>) -> Result<Layers, Wrong> {
+/// Returns the settings from the file and the environment, and the file that was read.
+pub(super) fn stated(config: Option<&Path>) -> Result<(Layers, Option<PathBuf>), Wrong> {
     let mut layers = Layers::new();
-    match config {
-        Some(path) => layers.file(path)?,
-        None if Path::new(CONFIG).exists() => layers.file(CONFIG.as_ref())?,
-        None => {}
-    }
+    let file = config
+        .map(Path::to_owned)
+        .or_else(|| own_file().filter(|path| !matches!(path.try_exists(), Ok(false))));
+    file.as_deref().map_or(Ok(()), |path| layers.file(path))?;
     layers.environment(
         env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
     )?;
-    Ok(layers)
+    Ok((layers, file))
 }
 
-fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
-    let mut layers = stated(args.config.as_deref())?;
+fn layers(args: &ServeArgs) -> Result<(Layers, Option<PathBuf>), Wrong> {
+    let (mut layers, file) = stated(args.config.as_deref())?;
     let named = [
         ("service.listen", &args.listen),
         ("service.keys", &args.keys),
@@ -185,7 +186,7 @@ fn layers(args: &ServeArgs) -> Result<Layers, Wrong> {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         layers.flag(name, value)?;
     }
-    Ok(layers)
+    Ok((layers, file))
 }
 
 /// Completes when a signal asks the process to end; a second signal ends it at once. SIGHUP reloads the certificate.

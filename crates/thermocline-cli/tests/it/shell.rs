@@ -64,10 +64,24 @@ impl Shell {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// Writes the settings file of the user's own configuration folder.
+    pub fn settings(&self, text: &str) {
+        fs::create_dir_all(self.path("config/thermocline")).unwrap();
+        self.write("config/thermocline/thermocline.toml", text);
+        self.restrict("config/thermocline/thermocline.toml");
+    }
+
+    /// Lets only the owner read and write a file.
+    pub fn restrict(&self, name: &str) {
+        #[cfg(unix)]
+        fs::set_permissions(self.path(name), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thermocline"));
         command.args(args).current_dir(self.folder.path()).env_remove("THERMOCLINE_DB");
         command.env("TMPDIR", self.folder.path()).stdin(Stdio::null());
+        command.env("XDG_CONFIG_HOME", self.path("config")).env("APPDATA", self.path("config"));
         command
     }
 

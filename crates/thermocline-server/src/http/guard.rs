@@ -1,6 +1,8 @@
 //! Refuses requests for foreign hosts and from foreign pages, also on the loopback address. This prevents DNS rebinding
 //! and cross-site requests.
 
+use std::net::Ipv6Addr;
+
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use crate::ops::{
@@ -27,8 +29,12 @@ impl Guard {
         let host = self.host(uri, headers)?;
         let mut origins = headers.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            (None, _) if text(headers, &FETCH_SITE) == Some("cross-site") => {
-                Err(foreign("the request comes from a page of another site"))
+            // Pages of another port on the same host are of the same site, but not ours.
+            (None, _)
+                if headers.contains_key(FETCH_SITE)
+                    && !matches!(text(headers, &FETCH_SITE), Some("same-origin" | "none")) =>
+            {
+                Err(foreign("the request comes from a page of another origin"))
             }
             (None, _) => Ok(None),
             (Some(origin), None) => self.origin(origin.to_str().unwrap_or("null"), host),
@@ -63,6 +69,38 @@ impl Guard {
         }
         Err(foreign("the request comes from a page of another origin; name it in allowed_origins"))
     }
+}
+
+/// Refuses an origin in the settings that no page can have, or that any page can have.
+pub(crate) fn check_origin(origin: &str) -> std::result::Result<(), String> {
+    let why = match origin {
+        "*" => "it stands for the pages of every site",
+        "null" => "every sandboxed page has this origin",
+        _ if is_origin(origin) => return Ok(()),
+        _ => "it is not of the form scheme://host[:port], in lower case, such as https://example.org",
+    };
+    Err(format!("the origin {origin:?} cannot be in allowed_origins: {why}"))
+}
+
+/// Whether the text is `scheme://host[:port]`, as browsers write it.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, authority)) = text.split_once("://") else { return false };
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
+        && scheme.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+-.".contains(&b));
+    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._".contains(&b);
+            !host.is_empty() && host.bytes().all(is_part)
+        }
+    };
+    let is_port =
+        port.is_none_or(|port| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok());
+    is_scheme && is_host && is_port
 }
 
 fn foreign(detail: &str) -> Problem {
@@ -149,10 +187,54 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_another_site_asks_in_vain() {
+    fn an_origin_in_the_settings_is_one_that_a_page_has_and_not_every_page() {
+        for origin in [
+            "https://example.org",
+            "http://localhost:3000",
+            "http://127.0.0.1:80",
+            "https://[::1]:8443",
+            "https://[::1]",
+            "chrome-extension://abcdefghijklmnop",
+        ] {
+            assert_eq!(check_origin(origin), Ok(()));
+        }
+        for origin in [
+            "*",
+            "null",
+            "",
+            "example.org",
+            "https://",
+            "://example.org",
+            "file://",
+            "https://*.example.org",
+            "https://example.org/",
+            "https://example.org/page",
+            "https://example.org?x",
+            "https://example.org#x",
+            "https://alex@example.org",
+            "https://example.org:",
+            "https://example.org:99999",
+            "https://example.org:+80",
+            "https://EXAMPLE.org",
+            "HTTPS://example.org",
+            "https://exa mple.org",
+            "https://[::1",
+            "https://[x]",
+            "https://a:b:80",
+        ] {
+            let why = check_origin(origin).expect_err(origin);
+            assert!(why.contains(&format!("{origin:?}")), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_origin_asks_in_vain() {
         let check =
             |headers: &[_], expected| check("/", &[&[("host", "localhost")], headers].concat(), expected);
-        check(&[("sec-fetch-site", "cross-site")], false);
+        for site in ["cross-site", "same-site", "", "Same-Origin", "unheard-of"] {
+            check(&[("sec-fetch-site", site)], false);
+        }
+        check(&[("sec-fetch-site", "none"), ("sec-fetch-site", "same-origin")], false);
         check(&[("sec-fetch-site", "same-origin")], true);
         check(&[("sec-fetch-site", "none")], true);
         check(&[("origin", "http://localhost"), ("origin", "http://localhost")], false);

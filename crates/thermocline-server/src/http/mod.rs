@@ -23,6 +23,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, header};
 
 pub use guard::Guard;
+pub(crate) use guard::check_origin;
 pub use listen::{Address, Listener, serve};
 
 use crate::{

@@ -3,16 +3,19 @@
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
-    fs,
+    fs::File,
+    io::Read,
     path::{Path, PathBuf},
 };
 
 use toml::{Table, Value};
 
-use crate::settings::Settings;
+use crate::{access::check_writer, settings::Settings};
 
 /// The prefix of environment variables that hold settings.
 const PREFIX: &str = "THERMOCLINE_";
+/// The setting that names the variable with a provider's API key.
+const KEY_VAR: &str = "key_var";
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +48,14 @@ impl Layers {
         Self { table, sources: BTreeMap::new() }
     }
 
-    /// Adds the settings of a file.
+    /// Adds the settings of a file. On Unix, fails if another user may write it.
     pub fn file(&mut self, path: &Path) -> Result<(), Wrong> {
         let named = |error: &dyn fmt::Display| Wrong(format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+        let mut file = File::open(path).map_err(|error| named(&error))?;
+        let about = file.metadata().map_err(|error| named(&error))?;
+        check_writer("the settings file", path, &about).map_err(Wrong)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| named(&error))?;
         let said: Table = text.parse().map_err(|error: toml::de::Error| named(&error.message()))?;
         for (section, fields) in said {
             let Value::Table(fields) = fields else {
@@ -138,6 +145,15 @@ impl Layers {
             );
             return Err(wrong(section, name, &source, &error));
         }
+        // A file may come from elsewhere, and its provider gets what the variable holds.
+        let is_ours = value.as_str().is_none_or(|variable| variable.starts_with(PREFIX));
+        if name == KEY_VAR && !is_ours && matches!(source, SettingSource::File(_)) {
+            let error = format!(
+                "a file may only name a variable that begins with {PREFIX}; a flag may name any: \
+                 --set {section}.{KEY_VAR}=NAME"
+            );
+            return Err(wrong(section, name, &source, &error));
+        }
         *known = value;
         self.sources.insert((section.to_owned(), name.to_owned()), source);
         Ok(())
@@ -192,12 +208,16 @@ impl std::error::Error for Wrong {}
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn layers(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Layers, Wrong> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("thermocline.toml");
         fs::write(&path, file).unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let mut layers = Layers::new();
         layers.file(&path)?;
         layers
@@ -257,6 +277,40 @@ mod tests {
         check_wrong("", &[], &[("memory.hot", "1")], "memory.hot");
         check_wrong("", &[], &[("memory.durability", "maybe")], "memory.durability (flag)");
         check_wrong("[memory]\nhot_turns = -1", &[], &[], "memory.hot_turns");
+    }
+
+    #[test]
+    fn a_file_names_only_keys_that_are_meant_for_thermocline() {
+        for section in ["llm", "embed", "rerank"] {
+            let file = |variable: &str| format!("[{section}]\nkey_var = \"{variable}\"\n");
+            let why = format!("{section}.key_var");
+            for variable in ["AWS_SECRET_ACCESS_KEY", "", "thermocline_llm_key", "XTHERMOCLINE_KEY"] {
+                check_wrong(&file(variable), &[], &[], &why);
+            }
+            assert!(layers(&file("THERMOCLINE_OTHER_KEY"), &[], &[]).is_ok());
+            let variable = format!("THERMOCLINE_{}_KEY_VAR", section.to_uppercase());
+            assert!(layers("", &[(&variable, "OPENAI_API_KEY")], &[]).is_ok());
+            assert!(layers("", &[], &[(&why, "OPENAI_API_KEY")]).is_ok());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_can_write_is_refused_with_the_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thermocline.toml");
+        fs::write(&path, "").unwrap();
+        for (mode, is_fine) in
+            [(0o600, true), (0o644, true), (0o620, false), (0o602, false), (0o666, false), (0o660, false)]
+        {
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+            let read = Layers::new().file(&path).map_err(|wrong| wrong.to_string());
+            let cure = format!("chmod go-w {}", path.display());
+            assert!(
+                read.as_ref().map_or_else(|why| !is_fine && why.contains(&cure), |()| is_fine),
+                "{read:?}"
+            );
+        }
     }
 
     #[test]

@@ -4,12 +4,14 @@
 
 mod layers;
 mod memory;
+mod place;
 mod service;
 
 use serde::{Deserialize, Serialize};
 
 pub use layers::{Layers, SettingSource, Wrong};
 pub use memory::MemorySettings;
+pub use place::own_file;
 pub use service::ServiceSettings;
 
 /// All settings, by section.

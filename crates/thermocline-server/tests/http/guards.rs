@@ -3,7 +3,7 @@
 
 use crate::{
     client::Client,
-    fixture::{Setup, TURN, server},
+    fixture::{Setup, TURN, server, whole_key},
 };
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -18,6 +18,7 @@ fn foreign_requests_are_refused_on_the_loopback_too_and_write_nothing() {
         ("origin", "http://evil.example"),
         ("origin", "null"),
         ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
     ] {
         let answer = server.client().send("POST", TURNS, &[JSON, header], TURN.as_bytes());
         assert_eq!((answer.status, answer.code().as_str()), (403, "foreign-request"), "{header:?}");
@@ -39,14 +40,15 @@ fn who_probes_may_call_the_machine_by_any_name() {
 
 #[test]
 fn a_page_of_our_own_may_ask_and_one_that_is_allowed_is_told_so_without_credentials() {
-    let mut setup = Setup::default();
+    let (mut setup, [key]) = Setup::default().keys([whole_key()]);
     setup.settings.allowed_origins = vec!["https://page.example.org".to_owned()];
     let server = setup.start();
-    let own = [JSON, ("host", "localhost:7411"), ("origin", "http://localhost:7411")];
+    let key = ("x-api-key", key.as_str());
+    let own = [JSON, key, ("host", "localhost:7411"), ("origin", "http://localhost:7411")];
     let answer = server.client().send("POST", TURNS, &own, TURN.as_bytes());
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (201, None));
     let page = ("origin", "https://page.example.org");
-    let answer = server.client().send("POST", TURNS, &[JSON, page], TURN.as_bytes());
+    let answer = server.client().send("POST", TURNS, &[JSON, key, page], TURN.as_bytes());
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (201, Some(page.1)));
     assert_eq!(
         (answer.header("vary"), answer.header("access-control-allow-credentials")),
@@ -56,6 +58,27 @@ fn a_page_of_our_own_may_ask_and_one_that_is_allowed_is_told_so_without_credenti
     let answer = server.client().send("OPTIONS", TURNS, &asked, b"");
     assert_eq!(answer.status, 204, "{answer:?}");
     assert!(answer.header("access-control-allow-headers").unwrap().contains("authorization"));
+}
+
+#[test]
+fn pages_of_other_sites_are_let_in_only_where_keys_are_needed_and_never_all_of_them() {
+    let start = |origin: &str, has_keys: bool| {
+        let mut setup = Setup::default();
+        if has_keys {
+            (setup, _) = setup.keys([whole_key()]);
+        }
+        setup.settings.allowed_origins = vec!["https://page.example.org".to_owned(), origin.to_owned()];
+        setup.try_start().map(drop).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(start("https://other.example.org", true), Ok(()));
+    let why = start("https://other.example.org", false).unwrap_err();
+    assert!(why.contains("allowed_origins") && why.contains("key add"), "{why}");
+    for origin in ["*", "null", "https://page.example.org/", "page.example.org"] {
+        for has_keys in [true, false] {
+            let why = start(origin, has_keys).unwrap_err();
+            assert!(why.contains(&format!("{origin:?}")), "{why}");
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ fn write(cert: &Path, key: &Path) -> CertificateDer<'static> {
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     fs::write(cert, made.pem()).unwrap();
     fs::write(key, signing_key.serialize_pem()).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     made.der().clone()
 }
 
@@ -71,4 +73,24 @@ fn a_certificate_that_cannot_be_read_leaves_the_one_before() {
     tls.reload().unwrap();
     write(&cert, &folder.path().join("another.pem"));
     assert!(tls.reload().is_err(), "of another key");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_private_key_that_others_may_read_is_refused_at_the_start_and_later() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    write(&cert, &key);
+    let tls = Tls::open(&cert, &key).unwrap();
+    for mode in [0o640, 0o604, 0o660, 0o644] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        for refused in [Tls::open(&cert, &key).map(|_| ()), tls.reload()] {
+            let why = refused.unwrap_err().to_string();
+            assert!(why.contains(&format!("chmod 600 {}", key.display())), "{why}");
+        }
+    }
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
+    tls.reload().unwrap();
 }
