@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thermocline::Origin;
 
 use crate::ops::{
+    call::check_user_name,
     problem::{Code, Problem},
     spec::{KeyScope, Spec, Target},
 };
@@ -26,15 +27,18 @@ pub struct Caller {
     pub rate: Option<Rate>,
 }
 
-/// The users whose memory a caller may access.
+/// The users whose memory a caller may access. No name of a user stands for others, whatever it is: in a key file, all
+/// users are `"all"`, and a user of that name is `{ name = "all" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Users {
     /// All users.
+    #[serde(rename = "all")]
     Any,
     /// Users whose names start with this prefix, such as one tenant's. It ends with `/`.
+    #[serde(rename = "prefix")]
     Prefix(String),
     /// The user with this name.
+    #[serde(rename = "name")]
     One(String),
 }
 
@@ -63,6 +67,24 @@ pub enum Per {
 const ID: &str = "id:";
 
 impl Users {
+    /// Returns the user with this name. Errors: no user can have this name.
+    pub fn one(name: &str) -> Result<Self, String> {
+        if name.starts_with(ID) {
+            return Err("a key is for a user's name, not for an id".to_owned());
+        }
+        check_user_name(name).map_err(|problem| problem.detail)?;
+        Ok(Self::One(name.to_owned()))
+    }
+
+    /// Returns the users whose names start with this prefix. Errors: it is empty or does not end with `/`.
+    pub fn prefix(prefix: &str) -> Result<Self, String> {
+        let is_prefix = prefix.len() > 1 && prefix.ends_with('/') && !prefix.starts_with(ID);
+        if is_prefix && check_user_name(prefix).is_ok() {
+            return Ok(Self::Prefix(prefix.to_owned()));
+        }
+        Err("a prefix of users ends with /, like acme/".to_owned())
+    }
+
     /// Whether these include the user with this name, or with the id in `id:<uuid>`. The name of the user with an id is not
     /// known here, so an id is accepted only from a caller with access to all users, or to exactly that id.
     pub fn has(&self, name: &str) -> bool {
@@ -74,35 +96,13 @@ impl Users {
     }
 }
 
-impl FromStr for Users {
-    type Err = String;
-
-    /// Parses `any`, a prefix such as `acme/*`, or a name.
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "" => return Err("a user's name cannot be empty".to_owned()),
-            "any" => Self::Any,
-            _ if text.starts_with(ID) => {
-                return Err("a key is for a user's name, for a prefix like acme/*, or for any".to_owned());
-            }
-            _ if text.ends_with('/') || text.trim_end_matches('*').contains('*') => {
-                return Err("a prefix of users ends with /*, like acme/*".to_owned());
-            }
-            _ => match text.strip_suffix('*') {
-                None => Self::One(text.to_owned()),
-                Some(prefix) if prefix.len() > 1 && prefix.ends_with('/') => Self::Prefix(prefix.to_owned()),
-                Some(_) => return Err("a prefix of users ends with /*, like acme/*".to_owned()),
-            },
-        })
-    }
-}
-
 impl fmt::Display for Users {
+    /// Names are quoted, and characters that hide or reorder text are escaped, so that no name looks like anything else.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Any => f.write_str("any"),
-            Self::Prefix(prefix) => write!(f, "{prefix}*"),
-            Self::One(name) => f.write_str(name),
+            Self::Any => f.write_str("all users"),
+            Self::Prefix(prefix) => write!(f, "prefix {prefix:?}"),
+            Self::One(name) => write!(f, "user {name:?}"),
         }
     }
 }
@@ -219,27 +219,46 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(users: &str, name: &str, expected: bool) {
-        assert_eq!(users.parse::<Users>().unwrap().has(name), expected, "{users} and {name}");
+    fn check(users: &Users, name: &str, expected: bool) {
+        assert_eq!(users.has(name), expected, "{users} and {name}");
     }
 
     #[test]
     fn a_key_has_the_users_that_it_names() {
-        check("alex", "alex", true);
-        check("alex", "alex2", false);
-        check("alex", "Alex", false);
-        check("acme/*", "acme/alex", true);
-        check("acme/*", "acme", false);
-        check("acme/*", "acme2/alex", false);
-        check("any", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", true);
-        check("alex", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", false);
+        let (alex, acme) = (Users::one("alex").unwrap(), Users::prefix("acme/").unwrap());
+        check(&alex, "alex", true);
+        check(&alex, "alex2", false);
+        check(&alex, "Alex", false);
+        check(&acme, "acme/alex", true);
+        check(&acme, "acme", false);
+        check(&acme, "acme2/alex", false);
+        check(&Users::Any, "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", true);
+        check(&alex, "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", false);
+    }
+
+    #[test]
+    fn no_name_of_a_user_stands_for_others() {
+        for name in
+            ["any", "all", "*", "acme/*", "acme/", " any", "user \"any\"", "prefix \"a/\"", "\u{202e}yna"]
+        {
+            let users = Users::one(name).unwrap();
+            check(&users, name, true);
+            for other in ["alex", "acme/kim", "any "] {
+                check(&users, other, false);
+            }
+            let shown = users.to_string();
+            assert!(shown.starts_with("user \"") && !shown.contains('\u{202e}'), "{shown}");
+            assert_ne!(shown, Users::Any.to_string());
+        }
+        for name in ["", "a\0b", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e", "id:x"] {
+            assert!(Users::one(name).is_err(), "{name}");
+        }
     }
 
     #[test]
     fn a_prefix_ends_where_a_name_ends() {
-        for users in ["*", "/*", "acme*", "", "acme/", "acme/*/x", "id:019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e"]
-        {
-            assert!(users.parse::<Users>().is_err(), "{users}");
+        for prefix in ["", "/", "acme", "acme/*", "id:/", "a\0/"] {
+            assert!(Users::prefix(prefix).is_err(), "{prefix}");
         }
     }
 

@@ -25,8 +25,8 @@ pub(crate) enum KeyVerb {
     ///
     /// A running server accepts it one second later.
     #[command(after_help = "Examples:\n  thermocline key add laptop --scope read,write --user alex\n  \
-                            thermocline key add backend --scope read,write,erase --user 'acme/*' --rate 50/s\n  \
-                            thermocline key add prometheus --scope inspect --user any")]
+                            thermocline key add backend --scope read,write,erase --prefix acme/ --rate 50/s\n  \
+                            thermocline key add prometheus --scope inspect --all-users")]
     Add(AddArgs),
 
     /// List the keys and their permissions.
@@ -59,10 +59,8 @@ pub(crate) struct AddArgs {
     #[arg(long, value_enum, value_delimiter = ',', required = true, value_name = "SCOPES")]
     scope: Vec<ScopeArg>,
 
-    /// The user whose memory it may access: a user's name, a prefix of names like acme/*, or any. inspect and admin concern
-    /// the whole file, so they need any.
-    #[arg(long, value_name = "NAME")]
-    user: Users,
+    #[command(flatten)]
+    users: UsersArg,
 
     /// When it expires: 12h, 90d [default: never].
     #[arg(long, value_name = "SPAN", value_parser = span)]
@@ -78,6 +76,29 @@ pub(crate) struct AddArgs {
 
     #[command(flatten)]
     file: FileArg,
+}
+
+/// Whose memory a key may access: exactly one of these.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct UsersArg {
+    /// The user whose memory it may access. Always a name, whatever it is: any is a user called any.
+    #[arg(long, value_name = "NAME", value_parser = Users::one)]
+    user: Option<Users>,
+
+    /// It may access the memory of all users whose names begin with this, such as acme/.
+    #[arg(long, value_name = "PREFIX", value_parser = Users::prefix)]
+    prefix: Option<Users>,
+
+    /// It may access the memory of all users. inspect and admin concern the whole file, so they need this.
+    #[arg(long)]
+    all_users: bool,
+}
+
+impl UsersArg {
+    fn users(&self) -> Users {
+        self.user.clone().or_else(|| self.prefix.clone()).unwrap_or(Users::Any)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -150,16 +171,17 @@ fn add(args: &AddArgs, out: &Output) -> Result<(), Failure> {
     let mut scopes: Vec<KeyScope> = args.scope.iter().map(|scope| (*scope).into()).collect();
     scopes.dedup();
     let of_the_file = [KeyScope::Inspect, KeyScope::Admin];
-    if args.user != Users::Any && scopes.iter().all(|scope| of_the_file.contains(scope)) {
+    let users = args.users.users();
+    if users != Users::Any && scopes.iter().all(|scope| of_the_file.contains(scope)) {
         return Err(Failure::refused(
-            "inspect and admin are about the whole file, so such a key needs --user any",
+            "inspect and admin are about the whole file, so such a key needs --all-users",
         ));
     }
     let expires_at = args.expires.map(|span| SystemClock.now() + span);
     let new = New {
         name: args.name.clone(),
         scopes,
-        users: args.user.clone(),
+        users,
         expires_at,
         rate: args.rate,
         origin: args.origin.into(),
@@ -207,7 +229,7 @@ fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
         "id": key.id,
         "name": key.name,
         "scopes": key.scopes,
-        "users": key.users.to_string(),
+        "users": key.users,
         "origin": key.origin,
         "expires_at": key.expires_at,
         "is_expired": key.is_expired(now),
@@ -217,13 +239,7 @@ fn about(key: &Key, now: DateTime<Utc>) -> serde_json::Value {
 
 fn line(key: &Key, now: DateTime<Utc>) -> String {
     let scopes: Vec<String> = key.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
-    let line = format!(
-        "{}  {}  {} of {}",
-        key.id,
-        plain::line(&key.name, 40),
-        scopes.join(","),
-        plain::line(&key.users.to_string(), 60)
-    );
+    let line = format!("{}  {}  {} of {}", key.id, plain::line(&key.name, 40), scopes.join(","), key.users);
     let rate = key.rate.map(|rate| format!("  {rate}")).unwrap_or_default();
     let end = key.expires_at.map(|at| {
         let word = if key.is_expired(now) { "expired" } else { "expires" };

@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{handles, keys::Key};
+use crate::{access::check_secret, handles, keys::Key};
 
 /// The contents of the key file that the configuration names.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -121,14 +121,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 /// Refuses what is not a regular file and, on Unix, a file that anyone except its owner may read or write.
 fn check_mode(path: &Path) -> Result<(), Unusable> {
     let about = fs::metadata(path).map_err(|error| Unusable::unreadable(path, &error))?;
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions());
-        if mode & 0o077 != 0 {
-            let path = path.display();
-            return Err(Unusable::new(format!("others may read the key file {path}; chmod 600 it")));
-        }
-    }
+    check_secret("the key file", path, &about).map_err(Unusable::new)?;
     if !about.is_file() {
         return Err(Unusable::new(format!("the key file {} is not a regular file", path.display())));
     }
@@ -214,6 +207,32 @@ mod tests {
             }
         });
         assert_eq!(KeyFile::read(&path).unwrap().keys.len(), 8);
+    }
+
+    #[test]
+    fn the_file_keeps_whose_key_it_is_whatever_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.toml");
+        let names = [
+            "any",
+            "all",
+            " any",
+            "acme/*",
+            "acme/",
+            "a\"b",
+            "'''",
+            "\"\"\"",
+            "a\nb",
+            "\u{1b}[2J\u{7f}",
+            "\u{202e}x\\",
+        ];
+        let users = names.map(|name| Users::One(name.to_owned())).into_iter();
+        let users: Vec<_> = users.chain([Users::Any, Users::Prefix("acme/".to_owned())]).collect();
+        let keys =
+            users.iter().map(|users| Key { users: users.clone(), name: users.to_string(), ..key("k") });
+        KeyFile { keys: keys.collect() }.write(&path).unwrap();
+        let read: Vec<_> = KeyFile::read(&path).unwrap().keys.into_iter().map(|key| key.users).collect();
+        assert_eq!(read, users);
     }
 
     #[test]

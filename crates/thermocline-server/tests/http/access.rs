@@ -34,21 +34,21 @@ fn ask(server: &Running, spec: &Spec, user: &str, key: Option<&str>) -> u16 {
 
 #[test]
 fn every_route_asks_for_a_key_its_scope_and_its_user() {
-    let one = |scopes: Vec<KeyScope>, user: &str| New { scopes, users: user.parse().unwrap(), ..whole_key() };
+    let one = |scopes: Vec<KeyScope>, users: Users| New { scopes, users, ..whole_key() };
     let without = |scope: KeyScope| SCOPES.into_iter().filter(|other| *other != scope).collect::<Vec<_>>();
     let expired = New { expires_at: Some(chrono::DateTime::UNIX_EPOCH), ..whole_key() };
     let keys = [
         expired,
         whole_key(),
-        one(SCOPES.to_vec(), "alex"),
-        one(SCOPES.to_vec(), "sam"),
-        one(SCOPES.to_vec(), "acme/*"),
-        one(without(KeyScope::Read), "any"),
-        one(without(KeyScope::Write), "any"),
-        one(without(KeyScope::Erase), "any"),
-        one(without(KeyScope::Inspect), "any"),
-        one(without(KeyScope::Admin), "any"),
-        one(Vec::new(), "any"),
+        one(SCOPES.to_vec(), Users::one("alex").unwrap()),
+        one(SCOPES.to_vec(), Users::one("sam").unwrap()),
+        one(SCOPES.to_vec(), Users::prefix("acme/").unwrap()),
+        one(without(KeyScope::Read), Users::Any),
+        one(without(KeyScope::Write), Users::Any),
+        one(without(KeyScope::Erase), Users::Any),
+        one(without(KeyScope::Inspect), Users::Any),
+        one(without(KeyScope::Admin), Users::Any),
+        one(Vec::new(), Users::Any),
     ];
     let about = keys.clone();
     let (setup, texts) = Setup::default().keys(keys);

@@ -1,7 +1,7 @@
 //! The routes of MCP check host, origin, key and body, and report problems, like the routes of the table.
 
 use serde_json::{Value, json};
-use thermocline_server::{keys::New, ops::spec::KeyScope};
+use thermocline_server::{caller::Users, keys::New, ops::spec::KeyScope};
 
 use crate::{
     client::Answer,
@@ -17,8 +17,11 @@ fn ask(server: &Running, path: &str, headers: &[(&str, &str)], method: &str, par
 
 #[test]
 fn a_key_that_is_known_speaks_for_its_user_and_others_do_not() {
-    let alex =
-        New { users: "alex".parse().unwrap(), scopes: vec![KeyScope::Read, KeyScope::Write], ..whole_key() };
+    let alex = New {
+        users: Users::One("alex".to_owned()),
+        scopes: vec![KeyScope::Read, KeyScope::Write],
+        ..whole_key()
+    };
     let (setup, [alex, whole]) = Setup::default().keys([alex, whole_key()]);
     let server = setup.start();
     let list = |path: &str, headers: &[_]| ask(&server, path, headers, "tools/list", &json!({}));

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 use thermocline::{Embedder, Embedding, EmbeddingPurpose, EmbeddingSpace, Error, Faults};
-use thermocline_server::{keys::New, metrics::Metrics, ops::spec::KeyScope};
+use thermocline_server::{caller::Users, keys::New, metrics::Metrics, ops::spec::KeyScope};
 
 use crate::fixture::{Setup, TURN, eventually, server, whole_key};
 
@@ -144,7 +144,7 @@ fn while_the_writer_is_stuck_metrics_are_the_previous_counts_with_their_age() {
 #[test]
 fn metrics_are_for_keys_that_may_inspect_all_users() {
     let reading = New { scopes: vec![KeyScope::Read, KeyScope::Write], ..whole_key() };
-    let narrow = New { users: "alex".parse().unwrap(), ..whole_key() };
+    let narrow = New { users: Users::One("alex".to_owned()), ..whole_key() };
     let inspecting = New { scopes: vec![KeyScope::Inspect], ..whole_key() };
     let (setup, keys) = Setup::default().keys([reading, narrow, inspecting]);
     let server = setup.start();
