@@ -181,7 +181,7 @@ pub use crate::{
         search::Found,
     },
     rerank::{Reranker, Reranking},
-    sensors::{CommandSensor, HostSensor, Sensor},
+    sensors::{CommandSensor, HostSensor, NamedChecks, Sensor},
     store::{
         acts::erased::Erased,
         checks::{

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -144,7 +145,7 @@ word_enum! {
         Late = "late",
         /// The sensor panicked.
         Panicked = "panicked",
-        /// The configuration has no sensor of this name. No check took place, and none is recorded.
+        /// The configuration has no sensor of this name that serves the user. No check took place, and none is recorded.
         NotConfigured = "not configured",
         /// The sensor does not know this subject, or does not understand this expectation.
         NotUnderstood = "not understood",
@@ -249,10 +250,7 @@ pub struct MemorySensor {
     pub subject: String,
     /// What the sensor should see.
     pub expect: Expect,
-    /// The hash of what a check last saw, in hexadecimal. A check that cannot tell leaves it as it is. `None` if no check
-    /// has seen anything yet.
-    pub seen_hash: Option<String>,
-    /// Whether a sensor of this name is configured; always true for `human`.
+    /// Whether a sensor of this name is configured and serves the user; always true for `human`.
     pub is_configured: bool,
 }
 
@@ -295,8 +293,11 @@ pub struct MemoryCheck {
     pub result: CheckResult,
     /// Why the sensor cannot tell; `None` if the check passed or failed.
     pub why: Option<UnknownReason>,
-    /// The memory's confidence after the check; `None` if the sensor was not asked, or if the memory was changed or erased
-    /// in the meantime.
+    /// When the sensor looked. This may be earlier than the call, within [`Sensor::rest`](crate::Sensor::rest). `None` if no
+    /// sensor looked.
+    pub looked_at: Option<DateTime<Utc>>,
+    /// The memory's confidence after the check; `None` if the check changed nothing because the sensor was not asked, the
+    /// memory had this look's result before, or the memory was changed or erased in the meantime.
     pub confidence: Option<f64>,
     /// The memory's reliability after the check; `None` if nobody has assessed it, or if `confidence` is `None`.
     pub reliability: Option<f64>,

@@ -22,6 +22,7 @@ pub(crate) const MAX_NAME_BYTES: usize = 200;
 #[derive(Debug)]
 struct KnownSensor {
     traits: SensorTraits,
+    rest: Duration,
     sensor: Arc<dyn Sensor>,
 }
 
@@ -52,12 +53,11 @@ pub(crate) fn is_configured(sensors: &[Arc<dyn Sensor>], name: &str) -> bool {
 
 impl KnownSensor {
     fn of(sensor: Arc<dyn Sensor>) -> Result<Self> {
-        let asked = || SensorTraits {
-            name: sensor.name().to_owned(),
-            reliability: sensor.reliability(),
-            window: sensor.window(),
+        let asked = || {
+            let (name, reliability) = (sensor.name().to_owned(), sensor.reliability());
+            (SensorTraits { name, reliability, window: sensor.window() }, sensor.rest())
         };
-        let traits = panic::catch_unwind(AssertUnwindSafe(asked))
+        let (traits, rest) = panic::catch_unwind(AssertUnwindSafe(asked))
             .map_err(|_| Error::invalid("a sensor panicked when it was asked for its name"))?;
         let name = &traits.name;
         if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
@@ -78,7 +78,7 @@ impl KnownSensor {
                 "the window of the sensor {name} is longer than a hundred years"
             )));
         }
-        Ok(Self { traits, sensor })
+        Ok(Self { traits, rest, sensor })
     }
 }
 
@@ -93,6 +93,14 @@ impl Sensor for KnownSensor {
 
     fn window(&self) -> Option<Duration> {
         self.traits.window
+    }
+
+    fn rest(&self) -> Duration {
+        self.rest
+    }
+
+    fn serves(&self, user: Option<&str>) -> bool {
+        panic::catch_unwind(AssertUnwindSafe(|| self.sensor.serves(user))).unwrap_or(false)
     }
 
     fn understands(&self, subject: &str, expect: &Expect) -> bool {

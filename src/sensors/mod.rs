@@ -1,4 +1,4 @@
-//! Sensors: the trait, and four implementations. This is the only code that reads other programs' files, starts a program,
+//! Sensors: the trait, four implementations, and a limit to what is written down. This is the only code that reads other programs' files, starts a program,
 //! or asks an address to find out whether a memory still holds.
 //!
 //! A memory names a sensor, a subject and an expectation; these are data. Only the configuration says what the four may
@@ -11,12 +11,14 @@ mod host;
 #[cfg(feature = "llm")]
 mod http;
 pub(crate) mod known;
+pub(crate) mod last_looks;
+mod named;
 
 #[cfg(feature = "files")]
 pub use self::fs::FsSensor;
 #[cfg(feature = "llm")]
 pub use self::http::HttpSensor;
-pub use self::{command::CommandSensor, host::HostSensor};
+pub use self::{command::CommandSensor, host::HostSensor, named::NamedChecks};
 
 use std::{
     fmt,
@@ -79,6 +81,19 @@ pub trait Sensor: Send + Sync + fmt::Debug {
     /// decides. A memory of low volatility gets no window, because it does not grow stale.
     fn window(&self) -> Option<Duration> {
         None
+    }
+
+    /// Returns how long a look stands: within this time, whoever asks for the same subject and expectation gets its result,
+    /// and the sensor does not look again. Called once, when the file is opened. Default: zero, each check looks.
+    fn rest(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Returns whether the sensor looks for the user with this name; `None` is a user without a name. For a user whom it
+    /// does not serve, it is as if it were not configured, whoever asks. Default: true.
+    fn serves(&self, user: Option<&str>) -> bool {
+        let _ = user;
+        true
     }
 
     /// Returns whether the sensor knows this subject and can check this expectation, without looking at the subject. If

@@ -42,6 +42,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::Event,
     model::{ids::SessionId, job::JobKinds},
+    sensors::last_looks::LastLooks,
     store::{
         acts::jobs::Taken,
         behind::{NewReceipt, WriteBehind},
@@ -78,6 +79,7 @@ pub(crate) struct Store {
     file: Arc<DbFile>,
     config: Arc<Config>,
     cooldowns: Cooldowns,
+    last_looks: LastLooks,
     readers: Readers,
     watch: Arc<Watch>,
     live: Arc<Live>,
@@ -114,6 +116,7 @@ impl Store {
             file,
             config,
             cooldowns,
+            last_looks: LastLooks::default(),
             readers,
             watch,
             live,
@@ -134,6 +137,11 @@ impl Store {
     /// Returns which providers are in cooldown after a failure.
     pub(crate) fn cooldowns(&self) -> &Cooldowns {
         &self.cooldowns
+    }
+
+    /// Returns the last looks of sensors.
+    pub(crate) fn last_looks(&self) -> &LastLooks {
+        &self.last_looks
     }
 
     /// Takes a snapshot: a read transaction, which sees one moment of the file and has a deadline.

@@ -1,18 +1,22 @@
 //! Reads which sensors check a memory, and which memories are due for a check.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use crate::{
     error::{ErrorKind, Result, sound},
     memory::checking::is_resting,
     model::{
-        hex::hex,
         ids::MemoryId,
         place::MemoryNo,
         review::ReviewKind,
         sensor::{MemorySensor, NewSensor},
     },
-    sensors::known::{is_configured, of_name},
+    sensors::{
+        Sensor,
+        known::{is_configured, of_name},
+    },
     store::{
         memory_reads::no_memory,
         rows::memories::{
@@ -21,6 +25,7 @@ use crate::{
             row::MemoryRow,
             sensors::{self, SensorWatchRow},
         },
+        rows::users,
         scope::Scope,
         snapshot::Snapshot,
         sql::Sql,
@@ -28,7 +33,7 @@ use crate::{
     text::measure::ContentHash,
 };
 
-type Sensors = [std::sync::Arc<dyn crate::sensors::Sensor>];
+type Sensors = [Arc<dyn Sensor>];
 
 /// How many memories one snapshot examines.
 const AT_ONCE: u32 = 64;
@@ -51,7 +56,21 @@ pub(crate) enum Which {
     Due,
 }
 
+/// Returns those of the configured sensors that serve the user. For the user, there are no others.
+pub(crate) fn serving(sql: &dyn Sql, scope: &Scope, configured: &Sensors) -> Result<Vec<Arc<dyn Sensor>>> {
+    if configured.is_empty() {
+        return Ok(Vec::new());
+    }
+    let name = users::name(sql, scope)?;
+    Ok(configured.iter().filter(|sensor| sensor.serves(name.as_deref())).cloned().collect())
+}
+
 impl Snapshot<'_> {
+    /// Returns those of the configured sensors that serve the user.
+    pub(crate) fn serving(&self, scope: &Scope, configured: &Sensors) -> Result<Vec<Arc<dyn Sensor>>> {
+        self.ask(|sql| serving(sql, scope, configured))
+    }
+
     /// Returns the sensors of a memory.
     pub(crate) fn memory_sensors(
         &self,
@@ -61,12 +80,12 @@ impl Snapshot<'_> {
     ) -> Result<Vec<MemorySensor>> {
         self.ask(|sql| {
             let memory_no = find::no_of(sql, scope, id)?.ok_or_else(no_memory)?;
-            let shown = |SensorWatchRow { what, seen }: SensorWatchRow| MemorySensor {
+            let configured = &serving(sql, scope, configured)?;
+            let shown = |SensorWatchRow { what, .. }: SensorWatchRow| MemorySensor {
                 is_configured: is_configured(configured, &what.sensor),
                 sensor: what.sensor,
                 subject: what.subject,
                 expect: what.expect,
-                seen_hash: seen.map(|seen| hex(&seen)),
             };
             Ok(sensors::of_memory(sql, scope, memory_no)?.into_iter().map(shown).collect())
         })
@@ -90,7 +109,8 @@ impl Snapshot<'_> {
     }
 
     /// Returns stale memories to check from the next portion after memory number `after`, and the number after which to
-    /// continue. The number is `None` after the last portion. Omits damaged memories.
+    /// continue. The number is `None` after the last portion. Omits damaged memories. `configured` are the sensors that
+    /// serve the user.
     pub(crate) fn stale_to_look_at(
         &self,
         scope: &Scope,
@@ -161,5 +181,6 @@ pub(crate) fn is_to_look_at(
     (configured, now): (&Sensors, DateTime<Utc>),
 ) -> Result<bool> {
     let Some(memory_no) = find::no_of(sql, scope, id)? else { return Ok(false) };
+    let configured = &serving(sql, scope, configured)?;
     Ok(sound(stale(sql, scope, memory_no, (Which::Due, configured, now)))?.is_some())
 }

@@ -90,7 +90,7 @@ fn memories(turns: &[&Value], session: &Value) -> Vec<Value> {
             source(json!({ "turn": turns[0]["id"] }), "question 1"),
         ],
         "sensors": [{
-            "sensor": "fs", "subject": "home:lamp.conf", "expect": { "contains": "on" }, "seen_hash": "00ff17",
+            "sensor": "fs", "subject": "home:lamp.conf", "expect": { "contains": "on" },
         }],
         "reviews": [with(review(60, "merge", Some(memory_id(3))), &decided), review(61, "promote", None)],
     });

@@ -248,8 +248,6 @@ fn a_memory_that_could_not_be_saved_is_not_imported() {
         ("knowledge/1/changes/1/before", json!({ "other": long(2 << 20) })),
         ("knowledge/0/sensors/0/sensor", json!("")),
         ("knowledge/0/sensors/0/expect", json!("on")),
-        ("knowledge/0/sensors/0/seen_hash", json!("0")),
-        ("knowledge/0/sensors/0/seen_hash", json!("zz")),
         ("knowledge/0/reviews/0/id", json!(uuid(61))),
         ("knowledge/0/reviews/0/other_id", json!(memory_id(99))),
         ("knowledge/0/reviews/0/other_id", json!(memory_id(1))),

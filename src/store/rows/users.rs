@@ -100,6 +100,15 @@ pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> R
     Ok(Scope { user_id, user_no })
 }
 
+/// The user's name. `None` if it has none, or if the `users` table is a backend's own, which is not read for names.
+pub(crate) fn name(sql: &dyn Sql, scope: &Scope) -> Result<Option<String>> {
+    if is_backends(sql, USERS)? {
+        return Ok(None);
+    }
+    let found = sql.one("SELECT name FROM users WHERE id = ?1", values![scope.user_id], |row| row.get(0))?;
+    Ok(found.flatten())
+}
+
 /// Whether a session, an anchor, a memory or an episode is stored for the user.
 pub(crate) fn has_memory(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
     sql.scalar(

@@ -16,6 +16,7 @@ mod forgetting;
 mod isolation;
 mod lists;
 mod merging;
+mod named_checks;
 mod pages;
 mod processes;
 mod quarantining;

@@ -13,18 +13,9 @@ pub(crate) struct WatchArgs {
     /// The sensor's name: fs, code, http, one from the file, or human, which asks a person in a review.
     pub(crate) sensor: String,
 
-    /// What it looks at, by a name from the file: ROOT:PATH for fs, the name of a command or an address.
+    /// The name of one of its checks in the file; human needs none.
     #[arg(default_value = "")]
-    pub(crate) subject: String,
-
-    /// What it should find, as a JSON object: {"exists":true}, {"sha256":"..."}, {"exit_code":0},
-    /// {"status":200,"pointer":"/port","equals":8443} [default: the file exists, the command succeeds, the address answers].
-    #[arg(long, value_name = "JSON")]
-    pub(crate) expect: Option<String>,
-
-    /// It should find this exact text in a file or in a command's output.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) contains: Option<String>,
+    pub(crate) check: String,
 
     #[command(flatten)]
     pub(crate) sensors: SensorArgs,
@@ -38,8 +29,8 @@ pub(crate) struct UnwatchArgs {
     /// The sensor's name.
     pub(crate) sensor: String,
 
-    /// What it looks at [default: every subject].
-    pub(crate) subject: Option<String>,
+    /// The check's name [default: all its checks].
+    pub(crate) check: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use thermocline::{
-    Config, Expect, MemoryCheck, MemoryId, MemorySensor, NewSensor, ToCheck,
+    Config, MemoryCheck, MemoryId, MemorySensor, NewSensor, ToCheck,
     blocking::{Memories, Thermocline, User},
 };
 
@@ -30,26 +30,16 @@ struct WatchedMemory {
 }
 
 pub(crate) fn watch(db: &Db, args: &WatchArgs, out: &Output) -> Result<(), Failure> {
-    let mut expect = match &args.expect {
-        Some(json) => Expect::new(
-            serde_json::from_str(json)
-                .map_err(|error| Failure::refused(format!("--expect takes a JSON object: {error}")))?,
-        )?,
-        None => Expect::default(),
-    };
-    if let Some(text) = &args.contains {
-        expect = expect.contains(text.as_str());
-    }
     let (_file, _user, memories) = with_sensors(db, &args.memory.user, &args.sensors)?;
     let id = named::memory(&memories, &args.memory.memory)?.id;
-    memories.watch(id, NewSensor::new(&args.sensor, &args.subject).expect(expect))?;
+    memories.watch(id, NewSensor::new(&args.sensor, &args.check))?;
     answer(&memories, id, out)
 }
 
 pub(crate) fn unwatch(db: &Db, args: &UnwatchArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
     let id = named::memory(&memories, &args.memory.memory)?.id;
-    memories.unwatch(id, &args.sensor, args.subject.as_deref())?;
+    memories.unwatch(id, &args.sensor, args.check.as_deref())?;
     answer(&memories, id, out)
 }
 
@@ -112,24 +102,20 @@ fn answer(memories: &Memories, memory_id: MemoryId, out: &Output) -> Result<(), 
     out.answer(&watched, |watched| {
         watched.sensors.iter().fold(String::new(), |mut text, sensor| {
             let _ = write!(text, "{}", place(&sensor.sensor, &sensor.subject));
-            if !sensor.expect.fields().is_empty() {
-                let fields = serde_json::Value::Object(sensor.expect.fields().clone());
-                let _ = write!(text, "  {}", plain::line(&fields.to_string(), 120));
-            }
             if !sensor.is_configured {
-                text += "  (not configured: never checked)";
+                text += "  (not configured for this user: never checked)";
             }
             text + "\n"
         })
     })
 }
 
-/// Returns a sensor and its subject: `fs ops:nginx/api.conf`.
-fn place(sensor: &str, subject: &str) -> String {
-    plain::line(&format!("{sensor} {subject}"), 120).trim_end().to_owned()
+/// Returns a sensor and the name of its check: `fs api_port`.
+fn place(sensor: &str, check: &str) -> String {
+    plain::line(&format!("{sensor} {check}"), 120).trim_end().to_owned()
 }
 
-/// Returns a check as a line: `fail     fs ops:nginx/api.conf  confidence 0.40, reliability 0.30  The port of the API`.
+/// Returns a check as a line: `fail     fs api_port  confidence 0.40, reliability 0.30  The port of the API`.
 fn line(check: &MemoryCheck, title: &str) -> String {
     let mut line = format!("{:<8} {}", check.result.as_str(), place(&check.sensor, &check.subject));
     if let Some(why) = check.why {

@@ -209,35 +209,41 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  \
         thermocline memory reject --user alex 019e8d20-3f00-7c61-b7a4-8a6b6a3a3c5e --by anna --origin user")]
     Reject(DecideArgs),
-    /// Have a sensor check whether a memory still holds: SENSOR at SUBJECT.
+    /// Have a sensor watch whether a memory still holds: CHECK of SENSOR, both from the sensors file.
     ///
-    /// It looks during memory validate and, in a program that has the sensor, when the memory is stale and was shown. An
-    /// earlier expectation for the same subject is replaced. Only what the sensors file lists is ever read, run or queried,
-    /// whatever a memory says; without a file, nothing is.
+    /// It looks during memory validate and, in a program that has the sensor, when the memory is stale and was shown; a
+    /// check looks at most once a minute. Only what the sensors file states is ever read, run or queried, whatever a memory
+    /// says; without a file, nothing is.
     ///
-    /// The file is a JSON list. Each sensor may have: name, reliability (from 0 to 1) and window_s (for how many seconds a
-    /// pass holds, if the memory states no window). Folders and programs are absolute paths; a program runs without a shell,
-    /// with an empty environment. An address on this machine or on a private network belongs in private_urls.
+    /// The file is a JSON list. In checks, each check has a subject (ROOT:PATH for fs, the name of a command or an address)
+    /// and what is expected of it: {"exists":true}, {"contains":"..."}, {"sha256":"..."}, {"exit_code":0},
+    /// {"status":200,"pointer":"/port","equals":8443} [default: the file exists, the command succeeds, the address answers].
+    /// users names whom the sensor serves: "all", a user's name, "acme/*" for the users below acme/, or a list of these;
+    /// {"name": "all"} is always a name. Without users, it serves this command line alone, and nobody over HTTP and MCP.
     ///
-    ///   [{"type": "fs", "roots": {"ops": "/etc/nginx"}},
-    ///    {"type": "command", "commands": {"tests": {"argv": ["/usr/bin/make", "test"], "folder": "/srv/app"}}},
-    ///    {"type": "http", "private_urls": {"api": "http://localhost:8443/health"}},
-    ///    {"type": "http", "name": "weather", "window_s": 3600, "urls": {"lisbon": "https://..."}}]
+    /// Each sensor may also have: name, reliability (from 0 to 1) and window_s (for how many seconds a pass holds, if the
+    /// memory states no window). Folders and programs are absolute paths; a program runs without a shell, with an empty
+    /// environment. An address on this machine or on a private network belongs in private_urls.
+    ///
+    ///   [{"type": "fs", "roots": {"ops": "/etc/nginx"}, "users": "acme/*",
+    ///     "checks": {"api_port": {"subject": "ops:api.conf", "expect": {"contains": "8443"}}}},
+    ///    {"type": "command", "commands": {"make": {"argv": ["/usr/bin/make", "test"], "folder": "/srv/app"}},
+    ///     "checks": {"tests": {"subject": "make"}}},
+    ///    {"type": "http", "private_urls": {"api": "http://localhost:8443/health"},
+    ///     "checks": {"api_up": {"subject": "api", "expect": {"status": 200}}}}]
     #[command(
         verbatim_doc_comment,
         after_help = "Examples:\n  \
-        thermocline memory watch --user alex --sensors s.json port fs ops:api.conf --contains 8443\n  \
-        thermocline memory watch --user alex --sensors s.json port http api \
-        --expect '{\"pointer\":\"/port\",\"equals\":8443}'\n  \
+        thermocline memory watch --user alex --sensors s.json port fs api_port\n  \
         thermocline memory watch --user alex port human"
     )]
     Watch(Box<WatchArgs>),
 
     /// Remove a sensor from a memory.
-    #[command(after_help = "Example:\n  thermocline memory unwatch --user alex port fs ops:api.conf")]
+    #[command(after_help = "Example:\n  thermocline memory unwatch --user alex port fs api_port")]
     Unwatch(UnwatchArgs),
 
-    /// Show which sensors look at a memory, and what they expect.
+    /// Show which checks of which sensors watch a memory. memory watch --help describes the sensors file.
     #[command(after_help = "Example:\n  thermocline memory sensors --user alex port")]
     Sensors(WatchersArgs),
 

@@ -120,8 +120,10 @@ enum ScopeArg {
     Erase,
     /// Counts, jobs, metrics and the list of users: nothing that anyone said
     Inspect,
-    /// Export, import, back up, check, run jobs, embed
+    /// Export, import, back up, check the file, run jobs, embed
     Admin,
+    /// Have the operator's sensors look whether memories still hold
+    Check,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -144,6 +146,7 @@ impl From<ScopeArg> for KeyScope {
             ScopeArg::Erase => Self::Erase,
             ScopeArg::Inspect => Self::Inspect,
             ScopeArg::Admin => Self::Admin,
+            ScopeArg::Check => Self::Check,
         }
     }
 }

@@ -110,7 +110,7 @@ pub(crate) fn run(db: &Db, args: &ServeArgs, out: &Output) -> Result<(), Failure
     log::begin(format, &settings.log.level, io::stderr).map_err(Failure::refused)?;
     handles::raise();
     let metrics = Arc::new(Metrics::default());
-    let mut config = args.sensors.add_to(configured(&settings)?)?;
+    let mut config = args.sensors.add_served_to(configured(&settings)?)?;
     config.on_event = metrics.on_event();
     let threads = Limits::threads(settings.memory.readers);
     let runtime = runtime::Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();

@@ -111,13 +111,16 @@ pub enum KeyScope {
     Erase,
     /// Read counts, jobs, metrics and the list of users, and nothing that anyone said.
     Inspect,
-    /// Export, import, back up, check, run jobs, embed.
+    /// Export, import, back up, check the file, run jobs, embed.
     Admin,
+    /// Have the operator's sensors look whether memories still hold.
+    Check,
 }
 
 impl KeyScope {
     /// All scopes.
-    pub const EVERY: [Self; 5] = [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin];
+    pub const EVERY: [Self; 6] =
+        [Self::Read, Self::Write, Self::Erase, Self::Inspect, Self::Admin, Self::Check];
 
     /// Returns the scope's name, in lower case.
     pub const fn as_str(self) -> &'static str {
@@ -127,6 +130,7 @@ impl KeyScope {
             Self::Erase => "erase",
             Self::Inspect => "inspect",
             Self::Admin => "admin",
+            Self::Check => "check",
         }
     }
 
@@ -137,7 +141,8 @@ impl KeyScope {
             Self::Write => "Record, save, change, end.",
             Self::Erase => "Erase from the file's bytes.",
             Self::Inspect => "Counts, jobs, metrics and the list of users: nothing that anyone said.",
-            Self::Admin => "Export, import, back up, check, run jobs, embed.",
+            Self::Admin => "Export, import, back up, check the file, run jobs, embed.",
+            Self::Check => "Have the operator's sensors look whether memories still hold.",
         }
     }
 }

@@ -8,8 +8,7 @@ use thermocline_server::{
 
 use crate::fixture::{Running, Setup, whole_key};
 
-const SCOPES: [KeyScope; 5] =
-    [KeyScope::Read, KeyScope::Write, KeyScope::Erase, KeyScope::Inspect, KeyScope::Admin];
+const SCOPES: [KeyScope; 6] = KeyScope::EVERY;
 
 fn method(method: Method) -> &'static str {
     match method {
@@ -48,6 +47,7 @@ fn every_route_asks_for_a_key_its_scope_and_its_user() {
         one(without(KeyScope::Erase), Users::Any),
         one(without(KeyScope::Inspect), Users::Any),
         one(without(KeyScope::Admin), Users::Any),
+        one(without(KeyScope::Check), Users::Any),
         one(Vec::new(), Users::Any),
     ];
     let about = keys.clone();

@@ -167,7 +167,7 @@ impl Drop for Running {
 pub fn whole_key() -> New {
     New {
         name: "test".to_owned(),
-        scopes: vec![KeyScope::Read, KeyScope::Write, KeyScope::Erase, KeyScope::Inspect, KeyScope::Admin],
+        scopes: KeyScope::EVERY.to_vec(),
         users: Users::Any,
         expires_at: None,
         rate: None,

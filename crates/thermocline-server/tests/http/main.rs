@@ -24,6 +24,7 @@ mod mcp;
 mod metrics;
 mod names;
 mod readiness;
+mod sensors;
 mod tenants;
 mod tls;
 mod transfers;

@@ -214,7 +214,7 @@ async fn life(bench: &Bench, fix: &Value) {
     bench.answer("reflect", json!({})).await;
     assert_eq!(bench.answer("tend", json!({ "dry_run": true })).await["dry_run"], true);
     let sensors =
-        bench.answer("sensor_watch", json!({ "memory": fix, "sensor": "human", "subject": "redis" })).await;
+        bench.answer("sensor_watch", json!({ "memory": fix, "sensor": "human", "check": "redis" })).await;
     assert_eq!(sensors, bench.answer("sensor_list", json!({ "memory": fix })).await);
     let checks = bench.answer("memory_validate", json!({ "memories": [fix] })).await;
     assert_eq!(items(&checks)[0]["why"], "a person is asked");

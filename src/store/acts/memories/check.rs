@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     error::Result,
     memory::{
@@ -66,6 +68,8 @@ pub(crate) struct SensorFinding {
     /// Which sensor looked, at which subject, and what it expected.
     pub(crate) what: NewSensor,
     pub(crate) verdict: CheckVerdict,
+    /// When the sensor looked; `None` if it did not.
+    pub(crate) looked_at: Option<DateTime<Utc>>,
     /// The sensor's reliability.
     pub(crate) reliability: f64,
     pub(crate) window: Option<Duration>,
@@ -84,6 +88,7 @@ impl SensorFinding {
             subject: self.what.subject.clone(),
             result: self.verdict.result(),
             why,
+            looked_at: self.looked_at,
             confidence: None,
             reliability: None,
             review: None,

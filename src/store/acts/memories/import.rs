@@ -100,8 +100,7 @@ impl ImportedMemories {
         }
         add_sources((sql, scope), memory_no, &sources, seq_of)?;
         for sensor in sensors {
-            let seen = sensor.seen_hash.as_deref().map(bytes_of);
-            transfer::insert_sensor(sql, scope, memory_no, (&sensor, seen.as_deref()))?;
+            transfer::insert_sensor(sql, scope, memory_no, &sensor)?;
         }
         let held = MemoryBefore { row, superseded_by, names, resurfacing: state.resurfacing };
         add_changes((sql, scope), &held, changes)
@@ -214,11 +213,4 @@ fn check_changes(held: &MemoryBefore, changes: &[Change]) -> Result<()> {
 fn check_restored(MemoryBefore { row, names, .. }: MemoryBefore) -> Result<()> {
     let row = MemoryRow { seq: None, ..row };
     check_memories::check_bounds(&KnowledgeLine::of(row, MemoryDetails::of_names(names)))
-}
-
-/// Parses hexadecimal digits that were checked before.
-fn bytes_of(digits: &str) -> Vec<u8> {
-    let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or_default();
-    let byte = |pair: &[u8]| pair.iter().fold(0, |byte, digit| byte << 4 | value(*digit));
-    digits.as_bytes().chunks(2).map(|pair| u8::try_from(byte(pair)).unwrap_or_default()).collect()
 }

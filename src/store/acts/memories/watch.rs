@@ -19,6 +19,7 @@ use crate::{
         },
         rows::memories::sensors,
         scope::Scope,
+        sensor_reads::serving,
         write_tx::WriteTx,
     },
     text::measure::{check_name, check_text},
@@ -65,7 +66,8 @@ impl WriteTx<'_> {
         }
         let (sql, memory_no) = (operation.tx.sql, held.row.memory_no);
         if new.sensor != HUMAN {
-            let sensor = of_name(&operation.tx.config.sensors, &new.sensor).ok_or_else(|| {
+            let serving = serving(sql, scope, &operation.tx.config.sensors)?;
+            let sensor = of_name(&serving, &new.sensor).ok_or_else(|| {
                 let why = format!("the configuration has no sensor {}; set Config::sensors", new.sensor);
                 Error::new(ErrorKind::Unsupported, why)
             })?;

@@ -9,7 +9,6 @@ use crate::{
     error::Result,
     model::{
         change::Change,
-        hex::hex,
         ids::{MemoryId, ReviewId, SessionId, TurnId},
         memory::{
             source::{MemorySource, SourceName},
@@ -183,29 +182,20 @@ pub(crate) fn insert_change(
     )
 }
 
-/// A sensor of a memory, and what it expects.
+/// A sensor of a memory, and what it expects. An export leaves out the hash of what was seen: whoever reads the export could
+/// find a short text by hashing guesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SensorRow {
     pub(crate) sensor: String,
     pub(crate) subject: String,
     pub(crate) expect: serde_json::Map<String, serde_json::Value>,
-    /// The hash of what was seen by the last check that saw anything, in hexadecimal.
-    pub(crate) seen_hash: Option<String>,
 }
 
 pub(crate) fn sensors(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<SensorRow>> {
     let mut found = sql.list(
-        "SELECT sensor, subject, expect, seen_hash FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2",
+        "SELECT sensor, subject, expect FROM memory_sensors WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        |row| {
-            let seen: Option<Vec<u8>> = row.get(3)?;
-            Ok(SensorRow {
-                sensor: row.get(0)?,
-                subject: row.get(1)?,
-                expect: row.json(2)?,
-                seen_hash: seen.map(|seen| hex(&seen)),
-            })
-        },
+        |row| Ok(SensorRow { sensor: row.get(0)?, subject: row.get(1)?, expect: row.json(2)? }),
     )?;
     found.sort_by(|a, b| (&a.sensor, &a.subject).cmp(&(&b.sensor, &b.subject)));
     Ok(found)
@@ -215,18 +205,16 @@ pub(crate) fn insert_sensor(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (sensor, seen_hash): (&SensorRow, Option<&[u8]>),
+    sensor: &SensorRow,
 ) -> Result<()> {
     sql.put(
-        "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect, seen_hash)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO memory_sensors (user_no, memory_no, sensor, subject, expect) VALUES (?1, ?2, ?3, ?4, ?5)",
         values![
             scope.user_no,
             memory_no,
             sensor.sensor,
             sensor.subject,
             serde_json::json!(sensor.expect).to_string(),
-            seen_hash,
         ],
         RowExpectation::Any,
     )

@@ -1,21 +1,19 @@
-//! The operations that tend memories: settle or archive them, find similar ones, and check whether they still hold.
+//! The operations that tend memories: settle or archive them, and find similar ones.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use thermocline::{MemoryCheck, Reflected, TendOptions, Tended, ToCheck};
+use thermocline::{Reflected, TendOptions, Tended};
 
 use crate::ops::{
     Operation, Result, Row,
     call::Call,
-    memories::name::MemoryName,
-    page::Page,
     row,
     sessions::Nothing,
-    spec::{Again, Class, Route, Spec},
+    spec::{Class, Route, Spec},
 };
 
 pub(super) fn rows() -> Vec<Row> {
-    vec![row::<Tend>(), row::<Reflect>(), row::<Validate>()]
+    vec![row::<Tend>(), row::<Reflect>()]
 }
 
 /// How to tend all active memories.
@@ -68,42 +66,5 @@ impl Operation for Reflect {
 
     fn run(call: Call, _: Nothing) -> Result<Reflected> {
         Ok(call.memories()?.reflect()?)
-    }
-}
-
-/// Selects the memories to check.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ValidateRequest {
-    /// The memories, stale or not, at most 1,000; those that cannot be recalled are skipped. Default: all stale memories
-    /// that have a configured sensor, or `human`.
-    #[schemars(length(max = 1000))]
-    pub memories: Option<Vec<MemoryName>>,
-}
-
-/// Has sensors check memories.
-#[derive(Debug)]
-pub struct Validate;
-
-impl Operation for Validate {
-    const SPEC: Spec = Spec {
-        class: Class::Long,
-        again: Again::Another,
-        ..Spec::changes(
-            "memory_validate",
-            "Have sensors check now whether memories still hold; a failure asks a person.",
-            Route::post("/v1/users/{user}/validate"),
-        )
-    };
-    type Request = ValidateRequest;
-    type Response = Page<MemoryCheck>;
-
-    fn run(call: Call, request: ValidateRequest) -> Result<Page<MemoryCheck>> {
-        let memories = call.memories()?;
-        let which = match &request.memories {
-            Some(names) => ToCheck::Memories(MemoryName::ids(names, &memories)?),
-            None => ToCheck::Stale,
-        };
-        Ok(Page::whole(memories.validate(which)?))
     }
 }

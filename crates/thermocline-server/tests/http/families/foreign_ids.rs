@@ -18,7 +18,7 @@ fn body(row: &Row, id: &dyn Fn(&str) -> String) -> Option<Value> {
         "memory_supersede" => json!({ "with": { "kind": "fix", "title": "x", "content": "x" } }),
         "memory_supersede_by" => json!({ "by": id("memory") }),
         "review_decide" => json!({ "decision": "approved", "by": "blake" }),
-        "sensor_watch" => json!({ "sensor": "human", "subject": "x" }),
+        "sensor_watch" => json!({ "sensor": "human", "check": "x" }),
         "session_set" => json!({ "title": "x" }),
         "session_state_set" => json!({ "name": "x", "text": "x" }),
         "turn_search" => json!({ "query": "boat" }),
