@@ -132,7 +132,7 @@ fn what_is_looked_at_and_expected_does_not_come_over_the_wire() {
     let headers = [("content-type", "application/x-ndjson"), ("x-api-key", watching.keys[0].as_str())];
     let path = "/v1/users/acme%2Fkim/import";
     let imported = watching.server.client().send("POST", path, &headers, trapped.as_bytes());
-    assert_eq!(imported.status, 200, "{imported:?}");
+    assert_eq!(imported.status, 201, "{imported:?}");
     let checks = watching.validate("acme%2Fkim", "trap");
     assert_eq!([&checks[0]["result"], &checks[0]["why"]], [&json!("unknown"), &json!("not understood")]);
     assert_eq!(watching.looks(), 0);
@@ -161,7 +161,7 @@ fn who_is_not_served_or_may_not_check_learns_nothing_and_nothing_looks() {
     let headers = [("content-type", "application/x-ndjson"), ("x-api-key", watching.keys[0].as_str())];
     let imported =
         watching.server.client().send("POST", "/v1/users/mallory/import", &headers, &exported.body);
-    assert_eq!(imported.status, 200, "{imported:?}");
+    assert_eq!(imported.status, 201, "{imported:?}");
     let checks = watching.validate("mallory", "of-eve");
     assert_eq!([&checks[0]["result"], &checks[0]["why"]], [&json!("unknown"), &json!("not configured")]);
     assert_eq!(checks[0]["looked_at"], Value::Null);
