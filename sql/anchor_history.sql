@@ -7,7 +7,7 @@
 --   key, value     user.home and a place, say; the value as it was said last
 --   since, until   when it was first said, and when it ceased to hold, UTC; empty: it holds
 --   state          holds; superseded: a newer value took its place; ended: somebody said that it is so no longer;
---                  retracted: a person took it back
+--                  retracted: a person took it back; contested: another value holds that is trusted more
 --   superseded_by  the newer value
 --   said, ended    how many turns, or settings by hand, say that it holds, and that it is so no longer
 .mode box
@@ -19,6 +19,7 @@ SELECT u.user_no,
        replace(substr(a.valid_from, 1, 16), 'T', ' ') AS since,
        replace(substr(coalesce(a.valid_until, a.retracted_at), 1, 16), 'T', ' ') AS until,
        CASE WHEN a.retracted_at IS NOT NULL THEN 'retracted' WHEN a.superseded_by IS NOT NULL THEN 'superseded'
+            WHEN a.contests IS NOT NULL THEN 'contested'
             WHEN a.valid_until IS NOT NULL THEN 'ended' ELSE 'holds' END AS state,
        replace(replace(replace(newer.value, char(10), ' '), char(13), ' '), char(27), '?') AS superseded_by,
        (SELECT count(*) FROM derivations AS d

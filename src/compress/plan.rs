@@ -10,7 +10,7 @@ use crate::{
         critical::CriticalRule,
         ids::{SnapshotId, TurnId},
         summary::{BUILT_IN, Original},
-        turn::Turn,
+        turn::{Side, Turn},
     },
     text::tokens::Tokenizer,
 };
@@ -133,9 +133,8 @@ fn summary_of(turn: &Turn, verdict: Option<&Verdict>, name: &str, rules: PlanRul
 /// A summary is as reliable as its least reliable source.
 fn reliability(turn: &Turn) -> f64 {
     let said = &turn.said;
-    let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
-    let heard = sides.iter().filter(|(text, _)| !text.is_empty());
-    heard.map(|(_, origin)| origin.reliability()).fold(1.0, f64::min)
+    let heard = [Side::User, Side::Reply].into_iter().filter(|side| !said.side(*side).is_empty());
+    heard.map(|side| said.voice(side).reliability()).fold(1.0, f64::min)
 }
 
 /// How many turns are read and processed at once: bounds the memory of a job, and how much a slow LLM#1 is asked before its

@@ -32,7 +32,7 @@ use std::{
 
 use crate::{
     Anchor, AnchorId, AnchorStated, Attribute, Config, Context, ContextOptions, Erased, JobInfo, JobsReport,
-    NewMemory, NewTurn, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, Saved,
+    NewMemory, NewTurn, Origin, Recall, RecallOptions, Receipt, ReceiptId, Recorded, Result, RunJobs, Saved,
     SessionId, SessionInfo, Summary, SummaryId, Transferred, Turn, TurnId, UserId, UserInfo, UserKey,
 };
 
@@ -214,6 +214,13 @@ impl User {
     /// See [`User::id`](crate::User::id).
     pub fn id(&self) -> UserId {
         self.inner.id()
+    }
+
+    /// See [`User::by`](crate::User::by).
+    #[must_use]
+    pub fn by(mut self, origin: Origin) -> Self {
+        self.inner = self.inner.by(origin);
+        self
     }
 
     /// See [`User::revision`](crate::User::revision).

@@ -284,10 +284,13 @@ impl Memories {
     /// had superseded counts as superseded by the erased one's successor. If the erased one had no successor, that memory
     /// gets back the status that it had before it was superseded, or is archived if its place is taken.
     /// [`User::erase`](crate::User::erase) describes what erasing cannot reach.
+    ///
+    /// Errors: `NotFound`; `Conflict` if the memory, or something that would go with it, is trusted more than whom the
+    /// handle [acts for](Self::by).
     pub async fn erase(&self, id: MemoryId) -> Result<Erased> {
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (store, scope, by) = (Arc::clone(&self.store), self.scope, self.by);
         let erasing = drive(move || async move {
-            let erased = jobs::erase_memory(&store, scope, id).await;
+            let erased = jobs::erase_memory(&store, (scope, by), id).await;
             store.forget(&scope);
             erased
         });

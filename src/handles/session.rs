@@ -25,7 +25,7 @@ use crate::{
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
-        turn::{NewTurn, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
+        turn::{NewTurn, Origin, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
     },
     recall::{
         context::Context,
@@ -40,6 +40,7 @@ use crate::{
         rows::{memories::session_state, sessions::SessionRow},
         scope::Scope,
         snapshot::Snapshot,
+        write_tx::WriteTx,
     },
     text::measure::check_name,
     tier::{hot::HotTier, warm::WarmTier},
@@ -55,12 +56,13 @@ use crate::{
 pub struct Session {
     store: Arc<Open>,
     scope: Scope,
+    by: Origin,
     id: Arc<Mutex<SessionId>>,
 }
 
 impl Session {
-    pub(super) fn new(store: Arc<Open>, scope: Scope, id: SessionId) -> Self {
-        Self { store, scope, id: Arc::new(Mutex::new(id)) }
+    pub(super) fn new(store: Arc<Open>, (scope, by): (Scope, Origin), id: SessionId) -> Self {
+        Self { store, scope, by, id: Arc::new(Mutex::new(id)) }
     }
 
     /// Returns the session's id, or the successor's id once the handle has followed the conversation there.
@@ -99,7 +101,7 @@ impl Session {
     }
 
     async fn record_turn(&self, turn: NewTurn) -> Result<Recorded> {
-        let (_, recorded) = recording::turn(&self.store, self.place(), turn).await?;
+        let (_, recorded) = recording::turn(&self.store, self.place(), turn.handed_by(self.by)).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
@@ -119,7 +121,7 @@ impl Session {
     }
 
     async fn record_only_message(&self, turn: NewTurn) -> Result<Recorded> {
-        let (_, recorded) = recording::message(&self.store, self.place(), turn).await?;
+        let (_, recorded) = recording::message(&self.store, self.place(), turn.handed_by(self.by)).await?;
         if recorded.outcome == RecordOutcome::New {
             self.go_on_in(recorded.session_id);
         }
@@ -153,11 +155,13 @@ impl Session {
                 return known_reply(&message, &replied);
             }
             let (bytes, measured) = recording::measured(&self.store, replied).await?;
-            let scope = self.scope;
+            let (scope, by) = (self.scope, self.by);
+            let work = move |tx: &mut WriteTx<'_>| {
+                tx.by = by;
+                tx.complete(&scope, turn, *measured)
+            };
             // `None` means that another call has completed or replaced the turn in the meantime.
-            if let Some(recorded) =
-                self.store.write_sized(bytes, move |tx| tx.complete(&scope, turn, *measured)).await?
-            {
+            if let Some(recorded) = self.store.write_sized(bytes, work).await? {
                 return Ok(recorded);
             }
         }
@@ -288,7 +292,7 @@ impl Session {
     pub async fn set_project(&self, project: Option<&str>) -> Result<()> {
         check_name("project", project)?;
         let (scope, id, project) = (self.scope, self.id(), project.map(str::to_owned));
-        self.store.write(move |tx| tx.set_project(&scope, id, project.as_deref())).await
+        self.store.write_as(self.by, move |tx| tx.set_project(&scope, id, project.as_deref())).await
     }
 
     /// Sets the session's title for lists (1 to 256 bytes), or removes it with `None`. A successor that continues the
@@ -297,7 +301,7 @@ impl Session {
     pub async fn set_title(&self, title: Option<&str>) -> Result<()> {
         check_name("session's title", title)?;
         let (scope, id, title) = (self.scope, self.id(), title.map(str::to_owned));
-        self.store.write(move |tx| tx.set_title(&scope, id, title.as_deref())).await
+        self.store.write_as(self.by, move |tx| tx.set_title(&scope, id, title.as_deref())).await
     }
 
     /// Stores a JSON object of the caller's with the session, replacing the previous one: at most 16 KiB as JSON, nested at
@@ -306,7 +310,7 @@ impl Session {
     pub async fn set_metadata(&self, metadata: Option<serde_json::Value>) -> Result<()> {
         metadata.as_ref().map_or(Ok(()), metadata::check)?;
         let (scope, id, text) = (self.scope, self.id(), metadata.map(|metadata| metadata.to_string()));
-        self.store.write(move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
+        self.store.write_as(self.by, move |tx| tx.set_metadata(&scope, id, text.as_deref())).await
     }
 
     /// Stores a text, such as an agent's plan or its variables, under a name for as long as the session lasts. It replaces
@@ -319,9 +323,12 @@ impl Session {
     pub async fn set_state(&self, name: &str, text: &str) -> Result<()> {
         let slot = format!("{}{name}", session_state::SLOT);
         let new = if text.is_empty() { NewState::Cleared(slot) } else { NewState::kept(slot, name, text)? };
-        let (scope, id) = (self.scope, self.id());
-        let written =
-            self.store.write_sized(text.len(), move |tx| tx.set_session_state(&scope, id, &new)).await?;
+        let (scope, id, by) = (self.scope, self.id(), self.by);
+        let work = move |tx: &mut WriteTx<'_>| {
+            tx.by = by;
+            tx.set_session_state(&scope, id, &new)
+        };
+        let written = self.store.write_sized(text.len(), work).await?;
         self.go_on_in(written);
         Ok(())
     }
@@ -347,7 +354,7 @@ impl Session {
 
     async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
-        let ending = self.store.write(move |tx| tx.end_session(&scope, id, at));
+        let ending = self.store.write_as(self.by, move |tx| tx.end_session(&scope, id, at));
         let info = in_span("end", self.ids(), ending).await?;
         self.go_on_in(info.id);
         Ok(info)
@@ -371,7 +378,7 @@ impl Session {
         let mut restored = 0;
         loop {
             let unpacked = self.read(move |snapshot, scope| snapshot.unpack(scope, id)).await?;
-            match self.store.write(move |tx| tx.restore_slice(&scope, id, unpacked)).await? {
+            match self.store.write_as(self.by, move |tx| tx.restore_slice(&scope, id, unpacked)).await? {
                 0 => return Ok(restored),
                 turns => restored += u64::from(turns),
             }
@@ -382,7 +389,7 @@ impl Session {
     /// because its compression is queued when it ends.
     pub async fn compress(&self) -> Result<()> {
         let (scope, id) = (self.scope, self.id());
-        self.store.write(move |tx| tx.queue_compression(&scope, id)).await
+        self.store.write_as(self.by, move |tx| tx.queue_compression(&scope, id)).await
     }
 
     /// Asks [`Config::summarizer`](crate::Config::summarizer) again about a session of which the built-in summarizer
@@ -409,7 +416,11 @@ impl Session {
         }
         loop {
             let unpacked = self.read(move |snapshot, scope| snapshot.unpack(scope, id)).await?;
-            match self.store.write(move |tx| tx.restore_slice_to_compress(&scope, id, unpacked)).await? {
+            match self
+                .store
+                .write_as(self.by, move |tx| tx.restore_slice_to_compress(&scope, id, unpacked))
+                .await?
+            {
                 0 => return Ok(restored),
                 turns => restored += u64::from(turns),
             }
@@ -426,9 +437,9 @@ impl Session {
     }
 
     async fn erase_session(&self) -> Result<Erased> {
-        let (store, scope, id) = (Arc::clone(&self.store), self.scope, self.id());
+        let (store, scope, id, by) = (Arc::clone(&self.store), self.scope, self.id(), self.by);
         drive(move || async move {
-            let erased = jobs::erase(&store, scope, Some(id)).await;
+            let erased = jobs::erase(&store, (scope, by), Some(id)).await;
             store.forget(&scope);
             erased
         })

@@ -4,7 +4,7 @@ use std::{io::Write, sync::Arc};
 
 use crate::{
     compress::fold::value_key,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     event::{in_span, in_span_found},
     handles::{
         Memories, Session, answering, drive, off_thread,
@@ -22,7 +22,7 @@ use crate::{
         receipt_texts::ReceiptWithTexts,
         session::SessionInfo,
         summary::Summary,
-        turn::{NewTurn, Recorded, Turn},
+        turn::{NewTurn, Origin, Recorded, Turn},
         user::UserInfo,
     },
     recall::{
@@ -48,11 +48,22 @@ const BY_CALLER: &str = "caller";
 pub struct User {
     store: Arc<Open>,
     scope: Scope,
+    by: Origin,
 }
 
 impl User {
     pub(super) fn new(store: Arc<Open>, scope: Scope) -> Self {
-        Self { store, scope }
+        Self { store, scope, by: Origin::User }
+    }
+
+    /// Sets for whom the handle acts, and the sessions that it returns. Default: [`Origin::User`], the host that acts for
+    /// its user. What a handle that is trusted less records is trusted no more than that, and it changes, ends and erases
+    /// nothing that is trusted more: such calls fail with `Conflict`. [`memories`](Self::memories) have their
+    /// [own](Memories::by).
+    #[must_use]
+    pub fn by(mut self, origin: Origin) -> Self {
+        self.by = origin;
+        self
     }
 
     /// Returns the user's id.
@@ -96,7 +107,7 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let scope = self.scope;
-        let session = self.store.write(move |tx| tx.resume_session(&scope)).await?;
+        let session = self.store.write_as(self.by, move |tx| tx.resume_session(&scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -117,7 +128,7 @@ impl User {
             return Ok(self.handle(session.info.id));
         }
         let (scope, key) = (self.scope, key.to_owned());
-        let session = self.store.write(move |tx| tx.open_session(&scope, &key)).await?;
+        let session = self.store.write_as(self.by, move |tx| tx.open_session(&scope, &key)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -143,7 +154,7 @@ impl User {
     ///
     /// Errors: those of [`Session::record`]; `NotFound` once the user is erased, and while the session is being erased.
     pub async fn record(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
-        let work = recording::turn(&self.store, Place::of(self.scope, session)?, turn);
+        let work = recording::turn(&self.store, Place::of(self.scope, session)?, turn.handed_by(self.by));
         Ok(in_span_found("record", Some(self.id()), work, recording::ids).await?.1)
     }
 
@@ -151,14 +162,14 @@ impl User {
     ///
     /// Errors: those of [`record`](Self::record) and [`Session::record_message`].
     pub async fn record_message(&self, session: Option<&str>, turn: NewTurn) -> Result<Recorded> {
-        let work = recording::message(&self.store, Place::of(self.scope, session)?, turn);
+        let work = recording::message(&self.store, Place::of(self.scope, session)?, turn.handed_by(self.by));
         Ok(in_span_found("record_message", Some(self.id()), work, recording::ids).await?.1)
     }
 
     /// Ends the open sessions without a key, and starts a new one.
     pub async fn new_session(&self) -> Result<Session> {
         let scope = self.scope;
-        let session = self.store.write(move |tx| tx.start_session(&scope)).await?;
+        let session = self.store.write_as(self.by, move |tx| tx.start_session(&scope)).await?;
         Ok(self.handle(session.info.id))
     }
 
@@ -350,7 +361,7 @@ impl User {
         let (subject, value, by) = (checked_subject(subject)?, checked_value(value)?, checked_maker(by)?);
         let found = FoundAnchor::new(subject, attribute, value, "");
         let scope = self.scope;
-        self.store.write(move |tx| tx.set_anchor(&scope, &found, &by)).await
+        self.store.write_as(self.by, move |tx| tx.set_anchor(&scope, &found, &by)).await
     }
 
     /// Replaces the value of an anchor that holds. The old anchor stays in the file and no longer holds. If the attribute
@@ -360,14 +371,14 @@ impl User {
     /// Errors: `NotFound`; `Conflict` if the anchor no longer holds, unless an anchor with the new value does.
     pub async fn replace_anchor(&self, id: AnchorId, value: &str, by: &str) -> Result<AnchorId> {
         let (scope, value, by) = (self.scope, checked_value(value)?, checked_maker(by)?);
-        self.store.write(move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
+        self.store.write_as(self.by, move |tx| tx.replace_anchor(&scope, id, &value, &by)).await
     }
 
     /// Retracts an anchor: what was said so far no longer counts for it, and what it had superseded holds again. What
     /// is said after the retraction counts.
     pub async fn retract_anchor(&self, id: AnchorId) -> Result<()> {
         let scope = self.scope;
-        self.store.write(move |tx| tx.retract_anchor(&scope, id)).await
+        self.store.write_as(self.by, move |tx| tx.retract_anchor(&scope, id)).await
     }
 
     /// Writes all of the user's memory as lines of JSON, as of this moment: sessions, turns in every tier, summaries,
@@ -391,8 +402,12 @@ impl User {
         let sessions = off_thread(move || store.snapshot()?.built_in_sessions(&scope)).await?;
         let mut queued = 0;
         for id in sessions {
-            queued +=
-                u64::from(Session::new(Arc::clone(&self.store), self.scope, id).compress_again().await? > 0);
+            let session = Session::new(Arc::clone(&self.store), (self.scope, self.by), id);
+            match session.compress_again().await {
+                // The session is trusted more than who asks, or is being erased.
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                restored => queued += u64::from(restored? > 0),
+            }
         }
         Ok(queued)
     }
@@ -411,9 +426,9 @@ impl User {
     }
 
     async fn erase_user(&self) -> Result<Erased> {
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (store, scope, by) = (Arc::clone(&self.store), self.scope, self.by);
         drive(move || async move {
-            let erased = jobs::erase(&store, scope, None).await;
+            let erased = jobs::erase(&store, (scope, by), None).await;
             store.forget(&scope);
             erased
         })
@@ -433,9 +448,9 @@ impl User {
     /// Errors: `NotFound`; `Corrupt` if the turn's frame is damaged, in which case the whole session can still be
     /// erased.
     pub async fn erase_turn(&self, turn: TurnId) -> Result<Erased> {
-        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (store, scope, by) = (Arc::clone(&self.store), self.scope, self.by);
         let erasing = drive(move || async move {
-            let erased = jobs::erase_turn(&store, scope, turn).await;
+            let erased = jobs::erase_turn(&store, (scope, by), turn).await;
             store.forget(&scope);
             erased
         });
@@ -466,7 +481,7 @@ impl User {
     fn handle(&self, id: SessionId) -> Session {
         // Token counts will be needed soon, so the tokenizer's tables are loaded now.
         self.store.config().tokenizer.preload();
-        Session::new(Arc::clone(&self.store), self.scope, id)
+        Session::new(Arc::clone(&self.store), (self.scope, self.by), id)
     }
 }
 

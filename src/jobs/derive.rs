@@ -300,7 +300,7 @@ mod tests {
             let store = Store::open(&path, config()).unwrap();
             let (lease, scope, first) = first(&store).await;
             let session = store.snapshot().unwrap().sessions(&scope, None, 1_000).unwrap()[0].info.id;
-            jobs::erase(&store, scope, (!all).then_some(session)).await.unwrap();
+            jobs::erase(&store, (scope, crate::Origin::User), (!all).then_some(session)).await.unwrap();
             let wrote = store.write_slice(lease, move |tx| tx.rederive(&scope, &first)).await;
             match wrote {
                 Err(SliceError::Lost) => assert!(all),

@@ -8,7 +8,10 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::Event,
     jobs::job::{Job, JobEnd, Run, Worked},
-    model::ids::{MemoryId, SessionId, TurnId},
+    model::{
+        ids::{MemoryId, SessionId, TurnId},
+        turn::Origin,
+    },
     store::{
         Store,
         acts::erased::Erased,
@@ -25,9 +28,13 @@ const LOOKS: u32 = 20;
 /// The time between two tries.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Erases a session, or a whole user if `session` is `None`, while the caller waits.
-pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId>) -> Result<Erased> {
-    let (begun, lease) = store.write(move |tx| tx.begin_erase(&scope, session)).await?;
+/// Erases a session, or a whole user if `session` is `None`, while the caller waits. `by` is who asks for it.
+pub(crate) async fn erase(
+    store: &Store,
+    (scope, by): (Scope, Origin),
+    session: Option<SessionId>,
+) -> Result<Erased> {
+    let (begun, lease) = store.write_as(by, move |tx| tx.begin_erase(&scope, session)).await?;
     // The run is never told to stop. It ends early only if the caller drops the future.
     let (_stop, stopped) = watch::channel(false);
     let run = Run::new(store, stopped);
@@ -38,11 +45,11 @@ pub(crate) async fn erase(store: &Store, scope: Scope, session: Option<SessionId
 }
 
 /// Erases one turn, while the caller waits.
-pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Result<Erased> {
+pub(crate) async fn erase_turn(store: &Store, (scope, by): (Scope, Origin), id: TurnId) -> Result<Erased> {
     let erased = loop {
         // Done outside the transaction, because packing a frame takes as long as recording several turns.
         let repacked = store.snapshot()?.repacked_without(&scope, id)?;
-        if let Some(erased) = store.write(move |tx| tx.erase_turn(&scope, id, repacked)).await? {
+        if let Some(erased) = store.write_as(by, move |tx| tx.erase_turn(&scope, id, repacked)).await? {
             break erased;
         }
     };
@@ -51,8 +58,12 @@ pub(crate) async fn erase_turn(store: &Store, scope: Scope, id: TurnId) -> Resul
 }
 
 /// Erases one memory and what jobs made from it, while the caller waits.
-pub(crate) async fn erase_memory(store: &Store, scope: Scope, id: MemoryId) -> Result<Erased> {
-    let erased = store.write(move |tx| tx.erase_memory(&scope, id)).await?;
+pub(crate) async fn erase_memory(
+    store: &Store,
+    (scope, by): (Scope, Origin),
+    id: MemoryId,
+) -> Result<Erased> {
+    let erased = store.write_as(by, move |tx| tx.erase_memory(&scope, id)).await?;
     let is_pending = !scrub(store).await?;
     Ok(Erased { is_pending, ..erased })
 }

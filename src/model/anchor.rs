@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     ids::{AnchorId, TurnId},
+    memory::trust::Trust,
     turn::Origin,
     word_enum::word_enum,
 };
@@ -23,17 +24,27 @@ pub struct Anchor {
     /// The value, as it was last said.
     pub value: String,
     /// How well the value is supported: `1 - 0.5^n` if n sources state it. A source is a turn or a setting by hand; sources
-    /// before the value's retraction do not count. The formula is this project's own.
+    /// before the value's retraction do not count, and neither do those that are trusted less than the anchor. The formula
+    /// is this project's own.
     pub strength: f64,
+    /// How far the anchor is trusted: as far as the most trusted of its evidence. What is trusted less does not change it.
+    /// Omitted from the JSON if it is the user's, 3.
+    #[serde(default = "Trust::users", skip_serializing_if = "Trust::is_users")]
+    pub trust: Trust,
     /// The evidence that the value holds or has ended, in the order of recording.
     pub evidence: Vec<Evidence>,
     /// When the value was first said. If it later stopped holding and was then said again, the time when it began to
     /// hold again.
     pub valid_from: DateTime<Utc>,
-    /// When the anchor stopped holding; `None` if it holds. For a retracted anchor, the same as `valid_from`.
+    /// When the anchor stopped holding; `None` if it holds. For a retracted anchor, and for one that contests another, the
+    /// same as `valid_from`.
     pub valid_until: Option<DateTime<Utc>>,
     /// The anchor with the newer value; `None` if none superseded it.
     pub superseded_by: Option<AnchorId>,
+    /// The anchor that holds although this one was said later: it is trusted more. Whoever is trusted as far as that one
+    /// decides, by saying which of them holds. `None` if the anchor contests none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contests: Option<AnchorId>,
     /// When the anchor was retracted by hand; `None` if it was not, or if the value was stated again since.
     pub retracted_at: Option<DateTime<Utc>>,
 }
@@ -49,7 +60,7 @@ impl Anchor {
         format!("{}.{}", self.subject, self.attribute.as_str())
     }
 
-    /// Returns whether the anchor holds now: it is not superseded, ended or retracted.
+    /// Returns whether the anchor holds now: it is not superseded, ended, contested or retracted.
     pub fn is_current(&self) -> bool {
         self.valid_until.is_none() && self.retracted_at.is_none()
     }
@@ -83,6 +94,10 @@ pub struct Evidence {
     pub made_by: String,
     /// The words in the turn that prove the stance; empty if the anchor was set by hand.
     pub quote: String,
+    /// How far the evidence is trusted: as far as the side of the turn that says so, or who set the anchor by hand. Omitted
+    /// from the JSON if it is the user's, 3.
+    #[serde(default = "Trust::users", skip_serializing_if = "Trust::is_users")]
+    pub trust: Trust,
 }
 
 /// Whether an attribute has one value at a time, or many.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     ids::{SessionId, TurnId},
+    memory::trust::Trust,
     tier::MemoryTier,
     word_enum::word_enum,
 };
@@ -50,6 +51,11 @@ pub struct SessionInfo {
     /// When a turn, a message or a reply was last recorded in the session, by the system clock; before that, when the
     /// session was created.
     pub last_active_at: DateTime<Utc>,
+    /// How far the session is trusted: as far as who opened it or, if that is more, the most trusted turn that was
+    /// recorded in it. Whoever is trusted less may record in the session, but not change, end or erase it. Omitted from
+    /// the JSON if it is the user's, 3.
+    #[serde(default = "Trust::users", skip_serializing_if = "Trust::is_users")]
+    pub trust: Trust,
     /// What the caller stores with the session; `None` if nothing. See
     /// [`Session::set_metadata`](crate::Session::set_metadata).
     #[serde(default, skip_serializing_if = "Option::is_none")]

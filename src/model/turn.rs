@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     critical::CriticalRule,
     ids::{ReceiptId, SessionId, SnapshotId, TurnId},
+    memory::trust::Trust,
     metadata,
     tier::MemoryTier,
     word_enum::word_enum,
@@ -32,6 +33,21 @@ word_enum! {
 }
 
 impl Origin {
+    /// Who hands turns over unless the caller says otherwise: the host, which acts for the user.
+    const fn host() -> Self {
+        Self::User
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+    fn is_host(&self) -> bool {
+        *self == Self::host()
+    }
+
+    /// Returns the one of two origins that is trusted less; the first if they are trusted alike.
+    pub(crate) fn less_trusted(self, other: Self) -> Self {
+        if Trust::of(other) < Trust::of(self) { other } else { self }
+    }
+
     /// Returns whether the text was pasted, returned or inserted, not said in the conversation.
     pub(crate) fn is_foreign(self) -> bool {
         match self {
@@ -91,6 +107,10 @@ pub struct Said {
     pub user_origin: Origin,
     /// Where the reply comes from.
     pub assistant_origin: Origin,
+    /// Who handed the turn over. Neither side is trusted more than this: what an assistant reports that the user said is
+    /// shown as the user's words, and trusted like the assistant's. Omitted from the JSON if it is the user.
+    #[serde(default = "Origin::host", skip_serializing_if = "Origin::is_host")]
+    pub recorded_by: Origin,
 }
 
 /// One side of a turn.
@@ -107,6 +127,26 @@ impl Said {
             Side::User => &self.user_message,
             Side::Reply => &self.ai_response,
         }
+    }
+
+    /// Returns whose words one side counts as: those of its origin or, if that is trusted less, of who handed them over.
+    pub(crate) fn voice(&self, side: Side) -> Origin {
+        match side {
+            Side::User => self.user_origin,
+            Side::Reply => self.assistant_origin,
+        }
+        .less_trusted(self.recorded_by)
+    }
+
+    /// Returns how far a quote is trusted: as far as the side that says it, the user's first.
+    pub(crate) fn trust_of(&self, quote: &str) -> Trust {
+        let side = if self.user_message.contains(quote) { Side::User } else { Side::Reply };
+        Trust::of(self.voice(side))
+    }
+
+    /// Returns how far the turn is trusted: as far as its more trusted side.
+    pub(crate) fn trust(&self) -> Trust {
+        Trust::of(self.voice(Side::User)).max(Trust::of(self.voice(Side::Reply)))
     }
 }
 
@@ -153,6 +193,7 @@ impl NewTurn {
                 assistant_name: None,
                 user_origin: Origin::User,
                 assistant_origin: Origin::Assistant,
+                recorded_by: Origin::host(),
             },
             caller_id: None,
             said_at: None,
@@ -207,6 +248,15 @@ impl NewTurn {
         self
     }
 
+    /// Sets who hands the turn over. Default: [`Origin::User`], the host that acts for its user. Set
+    /// [`Origin::Assistant`] for what an assistant reports: its user's side is shown as the user's and trusted like the
+    /// assistant's, so it cannot change what the user said.
+    #[must_use]
+    pub fn recorded_by(mut self, origin: Origin) -> Self {
+        self.said.recorded_by = origin;
+        self
+    }
+
     /// Sets the id of the backend's state at this turn.
     #[must_use]
     pub fn snapshot(mut self, id: SnapshotId) -> Self {
@@ -234,7 +284,9 @@ impl NewTurn {
 
     /// Replaces another turn of the same session, which must be open: for a regenerated reply or an edited message.
     /// That turn and all later ones in the session are set aside: they leave the index and the anchors, are not shown,
-    /// and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). All of this is one transaction: setting
+    /// and are kept ([`Session::replaced_at`](crate::Session::replaced_at)). Who [hands the turn
+    /// over](Self::recorded_by) must be trusted as far as each of them, and like the user if one is critical. All of
+    /// this is one transaction: setting
     /// aside thousands of turns blocks other writers for some tenths of a second, and the user's next recall reloads
     /// its index. If the new turn has a [`caller_id`](Self::caller_id), it must differ from that of the replaced turn.
     #[must_use]
@@ -249,6 +301,12 @@ impl NewTurn {
     #[must_use]
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
         self.metadata = Some(metadata);
+        self
+    }
+
+    /// The turn as a handle hands it over that acts for `by`.
+    pub(crate) fn handed_by(mut self, by: Origin) -> Self {
+        self.said.recorded_by = self.said.recorded_by.less_trusted(by);
         self
     }
 

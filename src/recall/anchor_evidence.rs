@@ -35,12 +35,13 @@ const ALWAYS: f64 = 0.1;
 /// of 1).
 ///
 /// An anchor that no longer holds counts fully if the message asks for the past and matches it, and half if the message asks
-/// for its attribute, so that the old value is not taken for the new one. A retracted one never counts. Ties are broken by
+/// for its attribute, so that the old value is not taken for the new one. A retracted one never counts, and neither does one that contests
+/// another. Ties are broken by
 /// key, then value.
 pub(crate) fn relevant<'a>(query: &Query, anchors: &'a [Anchor]) -> Vec<(&'a Anchor, f64)> {
     let mut found: Vec<(f64, String, &Anchor)> = anchors
         .iter()
-        .filter(|anchor| anchor.retracted_at.is_none())
+        .filter(|anchor| anchor.retracted_at.is_none() && anchor.contests.is_none())
         .filter_map(|anchor| {
             let relevance = match matched(query, anchor) {
                 matched if matched > 0.0 && (anchor.is_current() || query.asks_of_past) => matched,
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
     use crate::{
         compress::fold::strength,
-        model::{anchor::Attribute, ids::AnchorId},
+        model::{anchor::Attribute, ids::AnchorId, memory::trust::Trust},
     };
 
     fn now() -> DateTime<Utc> {
@@ -160,6 +161,8 @@ mod tests {
             valid_from: now(),
             valid_until: line.starts_with('-').then(now),
             superseded_by: None,
+            contests: None,
+            trust: Trust::User,
             retracted_at: line.starts_with('!').then(now),
         }
     }

@@ -299,6 +299,7 @@ mod tests {
     use crate::model::{
         anchor::{Anchor, Attribute},
         ids::{AnchorId, SummaryId},
+        memory::trust::Trust,
         receipt::ItemKind,
         summary::{Original, Summary},
     };
@@ -324,6 +325,8 @@ mod tests {
             valid_from: at,
             valid_until: None,
             superseded_by: None,
+            contests: None,
+            trust: Trust::User,
             retracted_at: None,
         };
         let summary = Summary {

@@ -16,9 +16,10 @@ use crate::{
     index::facts::UnitFacts,
     model::{
         ids::{SessionId, TurnId},
+        memory::trust::Trust,
         place::{Owner, Seq},
         receipt::{ItemKind, ItemOutcome, ReceiptItem},
-        turn::Origin,
+        turn::{Origin, Side},
     },
     recall::expand::{Role, SubQuery},
     store::{scope::Scope, snapshot::Snapshot},
@@ -75,6 +76,7 @@ pub(crate) struct StandingWish {
     pub(crate) line: String,
     /// The name of the person who wishes it, if known.
     speaker: Option<String>,
+    trust: Trust,
     about: About,
 }
 
@@ -147,6 +149,7 @@ impl Wishes {
                     line: render::user_line(&turn.said, &text),
                     text,
                     speaker: turn.said.user_name.clone(),
+                    trust: Trust::of(turn.said.voice(Side::User)),
                     about: About::of(&wish),
                 });
             }
@@ -159,9 +162,13 @@ impl Wishes {
         Ok(())
     }
 
-    /// Adds a wish, and removes the earlier ones that it ends.
+    /// Adds a wish, and removes the earlier ones that it ends, unless one of them is trusted more.
     fn hear(&mut self, new: StandingWish) {
-        self.standing.retain(|old| old.speaker != new.speaker || !new.about.ends(&old.about));
+        let ended = |old: &StandingWish| old.speaker == new.speaker && new.about.ends(&old.about);
+        if self.standing.iter().any(|old| ended(old) && !new.trust.may_change(old.trust)) {
+            return; // What is trusted more stands.
+        }
+        self.standing.retain(|old| !ended(old));
         if !new.about.does.only_ends() {
             self.standing.push(Arc::new(new));
         }

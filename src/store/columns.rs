@@ -130,6 +130,18 @@ impl ToColumn for Trust {
     }
 }
 
+impl Trust {
+    /// What a column holds in which NULL is the user's trust, so that it changes no checksum of older rows.
+    pub(crate) fn stored(self) -> Option<Self> {
+        Some(self).filter(|trust| !trust.is_users())
+    }
+
+    /// The trust that such a column holds.
+    pub(crate) fn of_stored(stored: Option<Self>) -> Self {
+        stored.unwrap_or(Self::users())
+    }
+}
+
 impl FromColumn for Trust {
     fn from_column(value: SqlValue<'_>) -> Option<Self> {
         u8::try_from(i64::from_column(value)?).ok().and_then(Self::from_number)

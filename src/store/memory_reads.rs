@@ -20,7 +20,7 @@ use crate::{
         },
         page,
         place::{MemoryNo, Seq},
-        turn::{Origin, Said},
+        turn::{Origin, Said, Side},
     },
     store::{
         rows::{
@@ -236,8 +236,7 @@ impl Snapshot<'_> {
                 turns <= TURNS && bytes <= BYTES
             })?;
             let sides = read.turns.iter().flat_map(|turn| {
-                let Said { user_origin, assistant_origin, user_message, ai_response, .. } = &turn.said;
-                [(*user_origin, user_message.as_str()), (*assistant_origin, ai_response.as_str())]
+                [Side::User, Side::Reply].map(|side| (turn.said.voice(side), turn.said.side(side)))
             });
             Ok(copied_from(&memory.content, sides))
         })
@@ -299,7 +298,7 @@ fn source_of(
 /// With a quote, this is the side that contains the quote; the user's side is tried first. Without one, it is the side that
 /// has the memory's origin, otherwise the less trusted side. `None` if neither side contains the quote.
 fn whose_words(said: &Said, quote: &str, origin: Origin) -> Option<Origin> {
-    let sides = [(&said.user_message, said.user_origin), (&said.ai_response, said.assistant_origin)];
+    let sides = [Side::User, Side::Reply].map(|side| (said.side(side), said.voice(side)));
     let mut with_text = sides.into_iter().filter(|(text, _)| !text.is_empty());
     if !quote.is_empty() {
         return with_text.find(|(text, _)| text.contains(quote)).map(|(_, origin)| origin);

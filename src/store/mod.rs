@@ -41,7 +41,7 @@ use crate::{
     cooldown::Cooldowns,
     error::{Error, ErrorKind, Result},
     event::Event,
-    model::{ids::SessionId, job::JobKinds},
+    model::{ids::SessionId, job::JobKinds, turn::Origin},
     sensors::last_looks::LastLooks,
     store::{
         acts::jobs::Taken,
@@ -206,6 +206,19 @@ impl Store {
         work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_sized(0, work).await
+    }
+
+    /// Like `write`, for what `by` asks for.
+    pub(crate) async fn write_as<T: Send + 'static>(
+        &self,
+        by: Origin,
+        work: impl FnOnce(&mut WriteTx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write(move |tx| {
+            tx.by = by;
+            work(tx)
+        })
+        .await
     }
 
     /// Like `write`, for work that holds `bytes` bytes of text. The queue is bounded in bytes too.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     config::Config,
     error::Result,
-    model::{ids::SessionId, instant},
+    model::{ids::SessionId, instant, memory::trust::check_may_change, turn::Origin},
     store::{
         acts::{inserted, reload},
         behind::WriteBehind,
@@ -38,12 +38,19 @@ pub(crate) struct WriteTx<'a> {
     pub(crate) has_work: bool,
     /// Writes that follow from this transaction, and are queued once callers have their answers.
     pub(crate) behind: Vec<WriteBehind>,
+    /// Who asks for the act. The host and its jobs act for the user; a handle may act for somebody who is trusted less.
+    pub(crate) by: Origin,
 }
 
 impl WriteTx<'_> {
     /// Returns the current time of the configured clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         instant::clamped(self.config.clock.now())
+    }
+
+    /// Fails if the act would change a session that is trusted more than who asks for it.
+    pub(crate) fn check_may_change_session(&self, session: &SessionRow) -> Result<()> {
+        check_may_change(self.by, session.info.trust, format_args!("session {}", session.info.id))
     }
 
     /// Locks the user's row against changes by others until this transaction ends. Every act on a user begins with this

@@ -407,6 +407,7 @@ mod tests {
         use crate::model::{
             anchor::Evidence,
             ids::{AnchorId, TurnId},
+            memory::trust::Trust,
         };
         let said = |day: &str, turn_id| Evidence {
             turn_id,
@@ -414,6 +415,7 @@ mod tests {
             said_at: format!("{day}T10:00:00Z").parse().unwrap(),
             made_by: "extractive".to_owned(),
             quote: "I live in Lisbon".to_owned(),
+            trust: Trust::User,
         };
         let at = DateTime::UNIX_EPOCH;
         let turn = Some(TurnId::new(at));
@@ -427,6 +429,8 @@ mod tests {
             valid_from: at,
             valid_until,
             superseded_by: None,
+            contests: None,
+            trust: Trust::User,
             retracted_at: None,
         };
         let once = [said("2024-03-15", turn)];

@@ -4,6 +4,7 @@
 use crate::{
     model::{
         anchor::Anchor,
+        memory::trust::Trust,
         turn::{Origin, Said},
     },
     text::words,
@@ -13,8 +14,12 @@ use crate::{
 /// anyone.
 ///
 /// People speak about themselves: the subject is their name or, without a name, `user` or `assistant`, depending on their
-/// side. LLM#2 is `assistant` whatever its name. Tools, documents and the system prove nothing.
+/// side. LLM#2 is `assistant` whatever its name. Tools, documents and the system prove nothing, and neither does anybody
+/// whose words a tool or a document hands over.
 pub(crate) fn subjects(said: &Said) -> [Option<String>; 2] {
+    if Trust::of(said.recorded_by) == Trust::Foreign {
+        return [None, None];
+    }
     let user = (said.user_origin == Origin::User).then(|| subject(said.user_name.as_deref(), Anchor::USER));
     let assistant = match said.assistant_origin {
         Origin::User => Some(subject(said.assistant_name.as_deref(), Anchor::ASSISTANT)),

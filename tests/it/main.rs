@@ -63,6 +63,7 @@ mod swap_kill;
 #[cfg(feature = "tracing")]
 mod traced;
 mod transfer;
+mod trust;
 #[cfg(feature = "files")]
 mod vault;
 #[cfg(feature = "files")]

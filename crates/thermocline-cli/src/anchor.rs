@@ -164,6 +164,7 @@ fn state(anchor: &Anchor) -> &'static str {
     match anchor {
         anchor if anchor.retracted_at.is_some() => "retracted",
         anchor if anchor.superseded_by.is_some() => "superseded",
+        anchor if anchor.contests.is_some() => "contested",
         anchor if anchor.valid_until.is_some() => "ended",
         _ => "holds",
     }

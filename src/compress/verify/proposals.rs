@@ -18,7 +18,7 @@ use crate::{
             procedure::Procedure,
             words::{InformationType, MemoryKind, Volatility},
         },
-        turn::{Origin, Turn},
+        turn::{Origin, Side, Turn},
     },
     text::words,
 };
@@ -90,7 +90,7 @@ fn prove(turns: &[Turn], proposal: Proposal) -> Option<Proven> {
 /// Finds the side that says a quote, the user's first: returns its origin, and the quote as it is written there.
 fn side_of<'t>(turn: &'t Turn, quote: &str) -> Option<(Origin, &'t str)> {
     let said = &turn.said;
-    let sides = [(said.user_origin, &said.user_message), (said.assistant_origin, &said.ai_response)];
+    let sides = [Side::User, Side::Reply].map(|side| (said.voice(side), said.side(side)));
     sides.into_iter().find_map(|(origin, text)| Some((origin, Normal::of(text).find(text, quote)?)))
 }
 

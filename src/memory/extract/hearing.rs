@@ -25,7 +25,7 @@ use crate::{
     },
     model::{
         memory::words::{MemoryKind, Outcome},
-        turn::{Origin, Turn},
+        turn::{Origin, Side, Turn},
     },
     text::words,
 };
@@ -70,12 +70,12 @@ struct Offered {
 impl Hearing {
     /// Hears a turn; a session's turns must come in order.
     pub(crate) fn hear(&mut self, turn: &Turn) {
-        self.foreign.hear(turn.said.user_origin, &turn.said.user_message);
+        self.foreign.hear(turn.said.voice(Side::User), &turn.said.user_message);
         if turn.said.user_origin == Origin::User {
             self.hear_user(turn);
         }
         // The reply was said after the message, so it counts only for what follows.
-        self.foreign.hear(turn.said.assistant_origin, &turn.said.ai_response);
+        self.foreign.hear(turn.said.voice(Side::Reply), &turn.said.ai_response);
         self.offered = self.offer(turn);
     }
 
@@ -178,7 +178,7 @@ impl Hearing {
     fn offer(&self, turn: &Turn) -> Option<Offered> {
         let reply = &turn.said.ai_response;
         let steps = steps(reply)?;
-        let said_by = self.foreign.whose(&steps.text).unwrap_or(turn.said.assistant_origin);
+        let said_by = self.foreign.whose(&steps.text).unwrap_or(turn.said.voice(Side::Reply));
         Some(Offered {
             turn_number: turn.turn_number,
             asked: asked(turn),
@@ -193,7 +193,7 @@ impl Hearing {
             turn_id: turn.id,
             seq: turn.seq,
             said_at: turn.timestamp,
-            origin: origin.unwrap_or(said_by),
+            origin: origin.unwrap_or(said_by).less_trusted(turn.said.recorded_by),
             quote: quote.to_owned(),
         }
     }

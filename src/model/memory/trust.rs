@@ -1,14 +1,18 @@
-//! Trust: how far a memory is trusted, which at first depends on whose words it has.
+//! Trust: how far something is trusted, which at first depends on whose words it has. Also the wall that all acts ask: what
+//! is trusted less changes nothing that is trusted more.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::turn::Origin,
 };
 
-/// How far a memory is trusted: at first as far as the least trusted of its origin and its
-/// [sources](crate::MemorySource). In JSON and in the file, a number from 1 to 4.
+/// How far something that has an origin is trusted: a turn, a session, a memory, an edge, or the evidence for an anchor. A
+/// memory is at first trusted as far as the least trusted of its origin and its [sources](crate::MemorySource). In JSON and
+/// in the file, a number from 1 to 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(into = "u8", try_from = "u8")]
@@ -37,6 +41,23 @@ impl Trust {
         }
     }
 
+    /// Whether somebody who is trusted this far may change something that is trusted as far as `held`. The user may change
+    /// anything, even what a person approved.
+    pub fn may_change(self, held: Self) -> bool {
+        self >= held.min(Self::User)
+    }
+
+    /// The user's trust: that of a row that says nothing else.
+    pub(crate) const fn users() -> Self {
+        Self::User
+    }
+
+    /// Whether this is the user's trust, which rows and exports leave out.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+    pub(crate) fn is_users(&self) -> bool {
+        *self == Self::User
+    }
+
     /// Returns the number, from 1 to 4.
     pub const fn number(self) -> u8 {
         self as u8
@@ -46,6 +67,21 @@ impl Trust {
     pub fn from_number(number: u8) -> Option<Self> {
         Self::EVERY.into_iter().find(|each| each.number() == number)
     }
+}
+
+/// The wall: fails if what `by` asks for would change something that is trusted more. `what` names it, without its text.
+pub(crate) fn check_may_change(by: Origin, held: Trust, what: impl fmt::Display) -> Result<()> {
+    if Trust::of(by).may_change(held) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!(
+            "{what} is trusted more than the {}, who asks for this: nothing was changed; whoever acts for the user may \
+             change it, such as a key made with `--origin user`",
+            by.as_str()
+        ),
+    ))
 }
 
 impl From<Trust> for u8 {
@@ -60,5 +96,25 @@ impl TryFrom<u8> for Trust {
     fn try_from(number: u8) -> Result<Self> {
         let trust = Self::from_number(number);
         trust.ok_or_else(|| Error::invalid(format!("trust is a number from 1 to 4, not {number}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_trusted_less_changes_nothing_that_is_trusted_more() {
+        for (by, most) in [
+            (Origin::Tool, Trust::Foreign),
+            (Origin::Document, Trust::Foreign),
+            (Origin::Assistant, Trust::Assistant),
+            (Origin::User, Trust::Approved),
+            (Origin::System, Trust::Approved),
+        ] {
+            for held in Trust::EVERY {
+                assert_eq!(check_may_change(by, held, "it").is_ok(), held <= most, "{by:?} {held:?}");
+            }
+        }
     }
 }

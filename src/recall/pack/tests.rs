@@ -9,6 +9,7 @@ use crate::{
         anchor::{Anchor, Attribute, Evidence, Stance},
         ids::{AnchorId, SessionId, SummaryId, TurnId},
         memory::recalled::{RecalledMemory, SourceTurn},
+        memory::trust::Trust,
         summary::{Original, Summary},
         turn::{NewTurn, Origin, Said, Side},
     },
@@ -68,6 +69,8 @@ fn anchor(subject: &str, attribute: Attribute, value: &str) -> Anchor {
         valid_from: day(0),
         valid_until: None,
         superseded_by: None,
+        contests: None,
+        trust: Trust::User,
         retracted_at: None,
     }
 }
@@ -337,6 +340,7 @@ fn four_sections_oldest_first_and_one_line_a_day() {
         said_at: day(1),
         made_by: "extractive".to_owned(),
         quote: "Anna lives in Rome".to_owned(),
+        trust: Trust::User,
     }];
     let anchors = [
         said_once,

@@ -20,6 +20,7 @@ use crate::{
         critical::CriticalRule,
         ids::TurnId,
         job::JobKind,
+        memory::trust::Trust,
         place::{Owner, Place, Seq},
         summary::{BUILT_IN, Summary},
         tier::MemoryTier,
@@ -97,6 +98,8 @@ struct ChangedUnit {
 #[derive(Debug)]
 struct NewAnchors {
     found: Vec<FoundAnchor>,
+    /// How far each of them is trusted.
+    trusts: Vec<Trust>,
     seq: Seq,
     said_at: DateTime<Utc>,
 }
@@ -191,7 +194,7 @@ impl JobTx<'_, '_> {
     ) -> Result<()> {
         let (sql, now) = (self.tx.sql, self.tx.now());
         let (mut by_others, wanted) = (BTreeSet::new(), by_key(&new.found));
-        for Stated { anchor, found, made_by } in anchors::stated_by(sql, scope, unit.turn_id)? {
+        for Stated { anchor, found, made_by, .. } in anchors::stated_by(sql, scope, unit.turn_id)? {
             if made_by != BUILT_IN {
                 by_others.insert(anchor);
             } else if wanted.get(&key_of(&found)) != Some(&&found) {
@@ -199,14 +202,15 @@ impl JobTx<'_, '_> {
                 anchors::take_away(sql, scope, unit.turn_id, (anchor, found.stance))?;
             }
         }
-        let source = StatementSource {
-            turn: Some(unit.turn_id),
-            seq: new.seq,
-            said_at: new.said_at,
-            made_by: BUILT_IN,
-        };
         let mut stated = Vec::new();
-        for found in &new.found {
+        for (found, &trust) in new.found.iter().zip(&new.trusts) {
+            let source = StatementSource {
+                turn: Some(unit.turn_id),
+                seq: new.seq,
+                said_at: new.said_at,
+                made_by: BUILT_IN,
+                trust,
+            };
             let (anchor, fold) = anchors::state(sql, scope, found, source, now)?;
             stated.push(anchor);
             folds.insert(fold);
@@ -322,7 +326,7 @@ fn of_turn(
             let known: BTreeSet<StatementKey> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
         }
-        new_anchors(&stated, found, (Seq(seq), turn.timestamp))
+        new_anchors(&stated, found, (Seq(seq), turn.timestamp), |found| turn.said.trust_of(&found.quote))
     } else {
         None
     };
@@ -347,7 +351,10 @@ fn of_summary(
             claims.iter().any(|claim| key_of(claim) == key_of(found))
         };
         let found = by_rules.filter(says_so).cloned().collect();
-        anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp));
+        // Only what was stated before is found again, as far trusted as it was.
+        let known = |found: &FoundAnchor| stated.iter().find(|stated| stated.found == *found);
+        let trust_of = |found: &FoundAnchor| known(found).map_or(Trust::Foreign, |stated| stated.trust);
+        anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp), trust_of);
     }
     Ok(changed(ChangedUnit { place, turn_id, words: None, rule: None, anchors }))
 }
@@ -361,13 +368,15 @@ fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
     (seq, said_at): (Seq, DateTime<Utc>),
+    trust_of: impl Fn(&FoundAnchor) -> Trust,
 ) -> Option<NewAnchors> {
     let by_rules: BTreeMap<StatementKey, &FoundAnchor> = stated
         .iter()
         .filter(|stated| stated.made_by == BUILT_IN)
         .map(|stated| (key_of(&stated.found), &stated.found))
         .collect();
-    (by_rules != by_key(&found)).then_some(NewAnchors { found, seq, said_at })
+    let trusts = found.iter().map(trust_of).collect();
+    (by_rules != by_key(&found)).then_some(NewAnchors { found, trusts, seq, said_at })
 }
 
 /// The rule by which a turn that is kept verbatim is critical now, if it differs from the one in its row. The verdict of a

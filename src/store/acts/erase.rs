@@ -7,7 +7,11 @@
 
 use crate::{
     error::Result,
-    model::{ids::SessionId, job::JobKind},
+    model::{
+        ids::SessionId,
+        job::JobKind,
+        memory::trust::{Trust, check_may_change},
+    },
     store::{
         acts::{erased::Erased, jobs, memories, unindex},
         job_tx::JobTx,
@@ -35,6 +39,7 @@ const ASIDE: &str = "turns_aside";
 pub(crate) type Slice = (Erased, bool);
 
 impl WriteTx<'_> {
+    /// Fails if a session, something made from it or, without a session, the user is trusted more than who asks for it.
     /// Queues the job before anything is removed: from here on the erase will be finished. Removes the other jobs on the
     /// same data, and invalidates every cache of it.
     ///
@@ -46,8 +51,16 @@ impl WriteTx<'_> {
     ) -> Result<(Erased, Lease)> {
         self.lock(scope)?;
         let turns = match session {
-            Some(id) => sessions::existing(self.sql, scope, id)?.info.turn_count,
-            None => 0,
+            Some(id) => {
+                let row = sessions::existing(self.sql, scope, id)?;
+                self.check_may_change_session(&row)?;
+                memories::erase::check_may_erase_what_rests_on(self, scope, row.session_no)?;
+                row.info.turn_count
+            }
+            None => {
+                check_may_change(self.by, Trust::User, "all that is kept of a user")?;
+                0
+            }
         };
         users::raise_epoch(self.sql, scope)?;
         // From here on nothing is acknowledged that the erase would remove.

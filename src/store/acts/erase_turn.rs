@@ -4,10 +4,13 @@
 
 use crate::{
     compress::archive::Frame,
-    error::{Error, ErrorKind, Result},
-    model::ids::TurnId,
+    error::{Error, ErrorKind, Result, sound},
+    model::{
+        ids::{SessionId, TurnId},
+        memory::trust::check_may_change,
+    },
     store::{
-        acts::{erase, erased::Erased},
+        acts::{erase, erased::Erased, memories},
         rows::{
             aside,
             erase::{self as erase_rows, DoomedTurn, USER_TABLES},
@@ -68,6 +71,7 @@ impl WriteTx<'_> {
             );
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
+        self.check_may_erase(scope, id, session_id)?;
         // All receipts are erased, because a query may repeat what was said.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
@@ -87,6 +91,19 @@ impl WriteTx<'_> {
         }
         self.enqueue_scrub()?;
         Ok(Some(erased))
+    }
+
+    /// Fails if the turn, or a memory that would go with it, is trusted more than who asks. A turn that cannot be read is
+    /// trusted as far as its session.
+    fn check_may_erase(&self, scope: &Scope, id: TurnId, session: SessionId) -> Result<()> {
+        let kept = sound(originals::by_id(self.sql, scope, id))?;
+        let aside = sound(aside::by_id(self.sql, scope, id))?;
+        let trust = match kept.or(aside.map(|aside| aside.turn)) {
+            Some(turn) => turn.said.trust(),
+            None => sessions::existing(self.sql, scope, session)?.info.trust,
+        };
+        check_may_change(self.by, trust, format_args!("turn {id}"))?;
+        memories::erase::check_may_erase_made_of(self, scope, id.as_uuid())
     }
 
     fn erase_one(

@@ -19,6 +19,7 @@ use crate::{
     model::{
         ids::{SessionId, TurnId},
         job::JobKind,
+        memory::trust::Trust,
         place::{Owner, Seq, SessionNo},
         session::SessionInfo,
         summary::Original,
@@ -73,6 +74,7 @@ impl WriteTx<'_> {
             last_seq: user.last_seq,
             sessions: HashMap::new(),
             seqs: HashMap::new(),
+            trusts: HashMap::new(),
             folds: BTreeSet::new(),
             memories: memories::ImportedMemories::default(),
             rules: user.rules.with_derived(Kinds::ALL),
@@ -142,6 +144,8 @@ struct Writing<'a, 'b> {
     last_seq: Seq,
     sessions: HashMap<SessionId, ImportedSession>,
     seqs: HashMap<TurnId, (Seq, Original)>,
+    /// How far each turn is trusted whose text is there.
+    trusts: HashMap<TurnId, Trust>,
     folds: BTreeSet<Fold>,
     memories: memories::ImportedMemories,
     /// The oldest rules by which any of the user's data was derived.
@@ -246,7 +250,16 @@ impl Writing<'_, '_> {
         Ok(self.last_seq)
     }
 
+    fn trust(&self, turn: TurnId) -> Trust {
+        self.trusts.get(&turn).copied().unwrap_or(Trust::User)
+    }
+
     fn unit_with_text(&mut self, turn: &Turn) -> Result<Seq> {
+        let trust = turn.said.trust();
+        if self.sessions.get(&turn.session_id).is_some_and(|session| session.info.trust < trust) {
+            return Err(Error::invalid("a turn is trusted more than its session"));
+        }
+        self.trusts.insert(turn.id, trust);
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
         let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
         self.unit(turn.session_id, turn.turn_number, unit, Original::Archived)
@@ -287,6 +300,7 @@ impl Writing<'_, '_> {
             value: anchor.value,
             retracted_at: anchor.retracted_at,
             retracted_seq: anchor.is_retracted_since.then_some(retracted_seq),
+            retracted_trust: anchor.retracted_trust,
         };
         transfer::insert_anchor(self.tx.sql, &self.scope, &key, &row)
     }
@@ -308,6 +322,8 @@ impl Writing<'_, '_> {
             made_by: derivation.made_by,
             value: derivation.value,
             quote: derivation.quote,
+            // Evidence is trusted no more than its turn, whatever its line says.
+            trust: derivation.turn_id.map_or(derivation.trust, |turn| derivation.trust.min(self.trust(turn))),
         };
         transfer::insert_derivation(self.tx.sql, &self.scope, &row)
     }

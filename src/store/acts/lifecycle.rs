@@ -14,7 +14,7 @@ use crate::{
     store::{
         rows::{
             memories, receipts,
-            sessions::{self, SessionRow},
+            sessions::{self, NewSession, SessionRow},
             turns, users,
         },
         scope::{Scope, UserKey},
@@ -46,8 +46,14 @@ pub(crate) fn start_successor(
     ended: &SessionRow,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
-    let key = (ended.info.caller_id.as_deref(), ended.info.part.saturating_add(1));
-    let mut successor = sessions::insert(sql, scope, key, ended.info.project.as_deref(), now)?;
+    let SessionInfo { caller_id, part, project, trust, .. } = &ended.info;
+    let new = NewSession {
+        caller_id: caller_id.as_deref(),
+        part: part.saturating_add(1),
+        project: project.as_deref(),
+        trust: *trust,
+    };
+    let mut successor = sessions::insert(sql, scope, &new, now)?;
     sessions::hand_on(sql, scope, ended, &mut successor)?;
     sessions::set_successor(sql, scope, ended.session_no, successor.info.id)?;
     Ok(successor)
@@ -69,7 +75,7 @@ impl WriteTx<'_> {
             }
             self.end(scope, &session, EndReason::Silence, None)?;
         }
-        sessions::insert(self.sql, scope, (None, 1), None, now)
+        sessions::insert(self.sql, scope, &NewSession::opened(None, self.by), now)
     }
 
     /// The session with the caller's key, started if there is none. A session that silence has ended is ended now; the next
@@ -83,7 +89,7 @@ impl WriteTx<'_> {
                 Ok(session)
             }
             Some(session) => Ok(session),
-            None => sessions::insert(self.sql, scope, (Some(key), 1), None, now),
+            None => sessions::insert(self.sql, scope, &NewSession::opened(Some(key), self.by), now),
         }
     }
 
@@ -91,12 +97,18 @@ impl WriteTx<'_> {
     pub(crate) fn start_session(&mut self, scope: &Scope) -> Result<SessionRow> {
         self.lock(scope)?;
         let now = self.now();
-        for session in sessions::open_unnamed(self.sql, scope)? {
+        let open = sessions::open_unnamed(self.sql, scope)?;
+        for session in &open {
+            if !is_silent(&session.info, self.config, now) {
+                self.check_may_change_session(session)?;
+            }
+        }
+        for session in open {
             let silent = is_silent(&session.info, self.config, now);
             let reason = if silent { EndReason::Silence } else { EndReason::Call };
             self.end(scope, &session, reason, None)?;
         }
-        sessions::insert(self.sql, scope, (None, 1), None, now)
+        sessions::insert(self.sql, scope, &NewSession::opened(None, self.by), now)
     }
 
     /// Ends a session's conversation, in the last of its successors. A session that was already ended by call stays as it
@@ -113,6 +125,7 @@ impl WriteTx<'_> {
             return Ok(row.info); // Its conversation may have continued since, under its key.
         }
         row = sessions::latest(self.sql, scope, row)?;
+        self.check_may_change_session(&row)?;
         if row.info.incomplete_turn.is_some() {
             row = self.settle_ended(scope, row)?;
         }
@@ -187,12 +200,14 @@ impl WriteTx<'_> {
         project: Option<&str>,
     ) -> Result<()> {
         self.lock(scope)?;
+        self.check_may_change_session(&sessions::existing(self.sql, scope, session)?)?;
         sessions::set_project(self.sql, scope, session, project)
     }
 
     /// Sets or removes a session's title.
     pub(crate) fn set_title(&mut self, scope: &Scope, session: SessionId, title: Option<&str>) -> Result<()> {
         self.lock(scope)?;
+        self.check_may_change_session(&sessions::existing(self.sql, scope, session)?)?;
         sessions::set_title(self.sql, scope, session, title)
     }
 
@@ -204,13 +219,16 @@ impl WriteTx<'_> {
         metadata: Option<&str>,
     ) -> Result<()> {
         self.lock(scope)?;
+        self.check_may_change_session(&sessions::existing(self.sql, scope, session)?)?;
         sessions::set_metadata(self.sql, scope, session, metadata)
     }
 
     /// Queues the compression of an ended session that was restored. Does nothing for other sessions.
     pub(crate) fn queue_compression(&mut self, scope: &Scope, session: SessionId) -> Result<()> {
         self.lock(scope)?;
-        let info = sessions::existing(self.sql, scope, session)?.info;
+        let row = sessions::existing(self.sql, scope, session)?;
+        self.check_may_change_session(&row)?;
+        let info = row.info;
         if info.memory_tier == MemoryTier::Warm {
             self.enqueue(scope, JobKind::Compress, Some(session), info.turn_count)?;
         }

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     compress::derived::Kinds,
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, sound},
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
         instant,
-        memory::trust::Trust,
+        memory::trust::{Trust, check_may_change},
         place::{MAX_TURN_NUMBER, Owner, Seq},
         session::EndReason,
         tier::MemoryTier,
@@ -25,7 +25,7 @@ use crate::{
             jobs,
             memories::uses::AnsweringTurn,
             originals,
-            sessions::{self, SessionRow},
+            sessions::{self, NewSession, SessionRow},
             turn_row, turns, units, users,
         },
         scope::Scope,
@@ -76,6 +76,7 @@ impl WriteTx<'_> {
             return replaces_another(known, measured.turn.replacing);
         }
         let id = TurnId::new(self.now());
+        self.by = self.by.less_trusted(measured.turn.said.recorded_by);
         let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
         let (number, seq) = self.write_turn(scope, &mut taking, id, measured)?;
         Ok(self.finish(taking, (id, number, seq)))
@@ -96,11 +97,13 @@ impl WriteTx<'_> {
         }
         let now = self.now();
         let id = TurnId::new(now);
+        self.by = self.by.less_trusted(measured.turn.said.recorded_by);
         let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
         let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
         let info = &mut taking.session.info;
         let (session_id, turn_number) = (info.id, next_number(info.turn_count)?);
         (info.incomplete_turn, info.last_active_at) = (Some(id), now);
+        taking.session.raise(measured.turn.said.trust());
         let MeasuredTurn { turn, tokens, content_hash, .. } = measured;
         let place = (session_id, turn_number, Seq::default());
         let turn = Turn { state: TurnState::Incomplete, ..turn_of(id, place, turn, tokens, said_at) };
@@ -120,6 +123,7 @@ impl WriteTx<'_> {
         let user = self.lock(scope)?;
         let waiting = aside::by_id(self.sql, scope, id)?.filter(|aside| aside.replaced.is_none());
         let Some(Aside { turn, .. }) = waiting else { return Ok(None) };
+        check_may_change(self.by, turn.said.trust(), format_args!("message {id}"))?;
         let session = sessions::existing(self.sql, scope, turn.session_id)?;
         if session.info.ended_at.is_some() {
             // A message waits in an ended session only while that session is being erased. Nothing is acknowledged that the
@@ -143,7 +147,9 @@ impl WriteTx<'_> {
             WantedSession::Id(id) => sessions::existing(self.sql, scope, *id)?,
             WantedSession::Named(key) => match sessions::by_caller_id(self.sql, scope, key)? {
                 Some(session) => session,
-                None => sessions::insert(self.sql, scope, (Some(key), 1), None, self.now())?,
+                None => {
+                    sessions::insert(self.sql, scope, &NewSession::opened(Some(key), self.by), self.now())?
+                }
             },
             WantedSession::Unnamed => self.resume_session(scope)?,
         };
@@ -154,10 +160,19 @@ impl WriteTx<'_> {
         let user = self.lock(scope)?;
         let waiting = session.info.incomplete_turn;
         let mut taking = RecordingSession { continues, ..self.take(scope, user, session)? };
-        if waiting.is_some() {
+        if let Some(waiting) = waiting {
+            self.check_may_settle(scope, waiting)?;
             self.settle(scope, &mut taking)?;
         }
         Ok(taking)
+    }
+
+    /// Fails if the message that waits for its reply is trusted more than who records the next turn: it would be completed
+    /// without the reply that it waits for. A damaged message waits for nothing.
+    pub(super) fn check_may_settle(&self, scope: &Scope, waiting: TurnId) -> Result<()> {
+        let found = sound(aside::by_id(self.sql, scope, waiting))?;
+        let trust = found.map_or(Trust::Foreign, |aside| aside.turn.said.trust());
+        check_may_change(self.by, trust, format_args!("message {waiting}, which still waits for its reply,"))
     }
 
     fn take(&self, scope: &Scope, user: UserRow, session: SessionRow) -> Result<RecordingSession> {
@@ -225,12 +240,12 @@ impl WriteTx<'_> {
         let session = &mut taking.session;
         let (session_id, turn_number) = (session.info.id, next_number(session.info.turn_count)?);
         session.count(tokens.total_tokens, said_at, now);
+        session.raise(turn.said.trust());
         let seq = taking.user.last_seq.next()?;
         taking.user.last_seq = seq;
 
         let answering = turn.answering;
-        let sides = [turn.said.user_origin, turn.said.assistant_origin];
-        let trust = sides.map(Trust::of).into_iter().max().unwrap_or(Trust::Foreign);
+        let trust = turn.said.trust();
         let turn = turn_of(id, (session_id, turn_number, seq), turn, tokens, said_at);
         let unit = (id, turn.caller_id.as_deref(), content_hash, said_at);
         units::insert(self.sql, scope, seq, Owner::Turn(session.place(turn_number)), unit)?;

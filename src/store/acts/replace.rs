@@ -5,11 +5,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::TurnId,
+        memory::trust::{Trust, check_may_change},
         place::Seq,
         turn::{Turn, TurnState},
     },
     store::{
-        acts::{erase, erased::Erased, reload},
+        acts::{erase, erased::Erased, memories, reload},
         rows::{
             aside::{self, Aside},
             erase::TurnToErase,
@@ -32,10 +33,12 @@ impl WriteTx<'_> {
     ) -> Result<SessionRow> {
         let (sql, now, id) = (self.sql, self.now(), session.info.id);
         let first = self.place_in(scope, &session, replaced)?;
+        let gone = turns::from(sql, scope, session.session_no, first)?;
+        gone.iter().try_for_each(|turn| self.check_may_set_aside(scope, turn))?;
         if let Some(waiting) = session.info.incomplete_turn {
+            self.check_may_settle(scope, waiting)?;
             aside::set_replaced(sql, scope, waiting, (by, now))?;
         }
-        let gone = turns::from(sql, scope, session.session_no, first)?;
         let seqs = gone.iter().map(|turn| Seq::of(turn.seq)).collect::<Result<Vec<_>>>()?;
         let hashes = units::content_hashes(sql, scope, seqs.iter().copied().map(Ok))?;
         let doomed = |(turn, seq): (&Turn, &Seq)| TurnToErase {
@@ -63,6 +66,15 @@ impl WriteTx<'_> {
         let session = sessions::existing(sql, scope, id)?;
         self.refill_hot(scope, &session)?;
         Ok(session)
+    }
+
+    /// Fails if a turn, or a memory made from it, is trusted more than who replaces it, or if it is critical and not replaced
+    /// by the user.
+    fn check_may_set_aside(&self, scope: &Scope, turn: &Turn) -> Result<()> {
+        let trust = if turn.is_identity_critical { Trust::User } else { turn.said.trust() };
+        let number = turn.turn_number;
+        check_may_change(self.by, trust, format_args!("turn {number}, which would be set aside,"))?;
+        memories::erase::check_may_erase_made_of(self, scope, turn.id.as_uuid())
     }
 
     /// After turns were removed from an open session, makes its newest turns hot again, as far as the limits allow.

@@ -57,6 +57,7 @@ impl WriteTx<'_> {
         let user = self.lock(scope)?;
         self.note_rules(scope, &user, Kinds::WORDS)?;
         let row = sessions::existing(self.sql, scope, session)?;
+        self.check_may_change_session(&row)?;
         if row.info.ended_at.is_none() {
             return Err(Error::invalid("the session is open; there is nothing to restore"));
         }

@@ -82,14 +82,15 @@ impl JobTx<'_, '_> {
         let (mut folds, mut position) = (BTreeSet::new(), 0);
         for Fate { turn, plan } in &swap.fates {
             let place = session_no.turn(turn.turn_number);
-            let source = StatementSource {
-                turn: Some(turn.id),
-                seq: Seq::of(turn.seq)?,
-                said_at: turn.timestamp,
-                made_by: &plan.made_by,
-            };
             let mut anchor_ids = Vec::new();
             for found in &plan.anchors {
+                let source = StatementSource {
+                    turn: Some(turn.id),
+                    seq: Seq::of(turn.seq)?,
+                    said_at: turn.timestamp,
+                    made_by: &plan.made_by,
+                    trust: turn.said.trust_of(&found.quote),
+                };
                 let (id, fold) = anchors::state(sql, scope, found, source, now)?;
                 anchor_ids.push(id);
                 folds.insert(fold);

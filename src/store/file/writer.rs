@@ -20,6 +20,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     event::Event,
     faults::Moment,
+    model::turn::Origin,
     store::{
         behind::WriteBehind,
         file::{
@@ -294,6 +295,7 @@ impl WriterThread {
                 locked: RefCell::default(),
                 has_work: false,
                 behind: Vec::new(),
+                by: Origin::User,
             };
             let changes = tx.total_changes();
             match command.run(act) {

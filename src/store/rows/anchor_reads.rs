@@ -7,6 +7,7 @@ use crate::{
     model::{
         anchor::{Anchor, Evidence},
         ids::AnchorId,
+        memory::trust::Trust,
         page,
     },
     store::{
@@ -23,11 +24,11 @@ use crate::{
 macro_rules! columns {
     () => {
         "id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until, superseded_by,
-         retracted_at, retracted_seq, row_check"
+         retracted_at, retracted_seq, trust, retracted_trust, contests, row_check"
     };
 }
 /// How many of these columns the checksum covers.
-const ANCHOR_COLUMNS: usize = 13;
+const ANCHOR_COLUMNS: usize = 16;
 
 /// At most `limit` anchors of the user after the given one, ordered by subject, attribute and folded value. `None` starts
 /// with the first.
@@ -162,6 +163,8 @@ fn read(row: &SqlRow<'_>) -> Result<Anchor> {
         valid_until: row.get(9)?,
         superseded_by: row.get(10)?,
         retracted_at: row.get(11)?,
+        trust: Trust::of_stored(row.get(13)?),
+        contests: row.get(15)?,
     })
 }
 
@@ -195,6 +198,7 @@ fn read_evidence(row: &SqlRow<'_>) -> Result<Evidence> {
         said_at: row.get(7)?,
         made_by: row.get(8)?,
         quote: row.get(10)?,
+        trust: Trust::of_stored(row.get(11)?),
     })
 }
 

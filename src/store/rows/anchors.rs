@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    compress::fold::{self, Retracted, ValueStatement, value_key},
+    compress::fold::{self, Retracted, Retraction, ValueStatement, value_key},
     error::Result,
     model::{
         anchor::{Attribute, Cardinality, FoundAnchor, Stance},
         ids::{AnchorId, TurnId},
+        memory::trust::Trust,
         place::Seq,
     },
     store::{
@@ -56,13 +57,13 @@ impl Fold {
 macro_rules! derivation {
     () => {
         "d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
-         d.value, d.quote, d.row_check"
+         d.value, d.quote, d.trust, d.row_check"
     };
 }
 pub(super) use derivation;
 
 /// How many columns of a derivation the checksum covers.
-pub(super) const DERIVATION_COLUMNS: usize = 11;
+pub(super) const DERIVATION_COLUMNS: usize = 12;
 
 /// The source of a statement.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,7 @@ pub(crate) struct StatementSource<'a> {
     pub(crate) seq: Seq,
     pub(crate) said_at: DateTime<Utc>,
     pub(crate) made_by: &'a str,
+    pub(crate) trust: Trust,
 }
 
 /// Adds a statement, unless its turn has already made it. Returns its anchor, and what the caller must fold again before the
@@ -90,8 +92,8 @@ pub(crate) fn state(
     };
     sql.put(
         "INSERT INTO derivations
-           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
-         VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote, trust)
+         VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (user_id, product_id, source_id, stance) DO NOTHING",
         values![
             scope.user_id,
@@ -104,6 +106,7 @@ pub(crate) fn state(
             source.made_by,
             found.value,
             found.quote,
+            source.trust.stored(),
         ],
         RowExpectation::Any,
     )?;
@@ -169,10 +172,11 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                 gone += 1;
                 continue;
             };
-            let superseded_by = state.superseded_by.as_ref().and_then(|by| ids.get(by));
+            let id_of = |key: &Option<String>| key.as_ref().and_then(|key| ids.get(key));
             sql.put(
                 "UPDATE identity_anchors
-                 SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7
+                 SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7, trust = ?8,
+                     contests = ?9
                  WHERE id = ?1 AND user_id = ?2",
                 values![
                     id,
@@ -181,7 +185,9 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                     fold::strength(state.count),
                     state.valid_from,
                     state.valid_until,
-                    superseded_by,
+                    id_of(&state.superseded_by),
+                    state.trust.stored(),
+                    id_of(&state.contests),
                 ],
                 RowExpectation::Any,
             )?;
@@ -197,21 +203,22 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
     Ok(gone)
 }
 
-/// For each fold, the anchors by value key, and up to which unit a person retracted them.
+/// For each fold, the anchors by value key, and up to which unit who retracted them.
 fn anchors_of(
     sql: &dyn Sql,
     folds: &[Vec<SqlValue<'_>>],
 ) -> Result<Vec<(BTreeMap<String, AnchorId>, Retracted)>> {
     let mut found = vec![Default::default(); folds.len()];
     sql.query_many(
-        "SELECT id, value_key, retracted_seq FROM identity_anchors
+        "SELECT id, value_key, retracted_seq, retracted_trust FROM identity_anchors
          WHERE user_id = ?1 AND subject = ?2 AND attribute = ?3 AND value_key BETWEEN ?4 AND ?5",
         folds,
         &mut |at, row| {
             let (ids, retracted): &mut (BTreeMap<_, _>, Retracted) = &mut found[at];
             let value: String = row.get(1)?;
-            if let Some(seq) = row.get(2)? {
-                retracted.insert(value.clone(), seq);
+            if let Some(until) = row.get(2)? {
+                let trust = Trust::of_stored(row.get(3)?);
+                retracted.insert(value.clone(), Retraction { until, trust });
             }
             ids.insert(value, row.get(0)?);
             Ok(())
@@ -235,9 +242,10 @@ fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<Valu
         &mut |at, row| {
             if row_check::holds(row, DERIVATION_COLUMNS)? {
                 found[at].push(ValueStatement {
-                    value_key: row.get(12)?,
+                    value_key: row.get(13)?,
                     value: row.get(9)?,
                     stance: row.get(5)?,
+                    trust: Trust::of_stored(row.get(11)?),
                     seq: row.get(6)?,
                     by_hand: text(row.value(3)?) == Some("caller"),
                     said_at: row.get(7)?,
@@ -258,18 +266,32 @@ pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Opti
 pub(super) const KEY: &str =
     "SELECT subject, attribute, value_key FROM identity_anchors WHERE id = ?1 AND user_id = ?2";
 
-/// Sets when, and up to which unit, a person retracted an anchor. `None` removes the retraction.
+/// Sets when, and up to which unit, somebody retracted an anchor. `None` removes the retraction.
 pub(crate) fn set_retracted(
     sql: &dyn Sql,
     scope: &Scope,
     id: AnchorId,
-    retracted: Option<(DateTime<Utc>, Seq)>,
+    retracted: Option<(DateTime<Utc>, Retraction)>,
 ) -> Result<()> {
-    let (at, seq) = retracted.unzip();
+    let (at, by) = retracted.unzip();
     sql.put(
-        "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4 WHERE id = ?1 AND user_id = ?2",
-        values![id, scope.user_id, at, seq],
+        "UPDATE identity_anchors SET retracted_at = ?3, retracted_seq = ?4, retracted_trust = ?5
+         WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id, at, by.map(|by| by.until), by.and_then(|by| by.trust.stored())],
         RowExpectation::Any,
+    )
+}
+
+/// How far an anchor, and who retracted it, are trusted. `None` if the user has no such anchor.
+pub(crate) fn trust_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<(Trust, Option<Trust>)>> {
+    sql.one(
+        "SELECT trust, retracted_trust, retracted_seq FROM identity_anchors WHERE id = ?1 AND user_id = ?2",
+        values![id, scope.user_id],
+        |row| {
+            let retracted: Option<Seq> = row.get(2)?;
+            let by = Trust::of_stored(row.get(1)?);
+            Ok((Trust::of_stored(row.get(0)?), retracted.map(|_| by)))
+        },
     )
 }
 
@@ -278,13 +300,14 @@ pub(crate) struct Stated {
     pub(crate) anchor: AnchorId,
     pub(crate) found: FoundAnchor,
     pub(crate) made_by: String,
+    pub(crate) trust: Trust,
 }
 
 /// The statements found in a turn.
 pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Vec<Stated>> {
     sql.list(
         "SELECT d.user_id, d.product_kind, d.product_id, d.source_kind, d.source_id, d.stance, d.seq, d.said_at,
-                d.made_by, d.value, d.quote, d.row_check, a.subject, a.attribute
+                d.made_by, d.value, d.quote, d.trust, d.row_check, a.subject, a.attribute
          FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
          WHERE d.user_id = ?1 AND d.source_id = ?2 ORDER BY d.product_id, d.stance",
         values![scope.user_id, turn],
@@ -293,13 +316,14 @@ pub(crate) fn stated_by(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Ve
                 return Err(row_check::damaged("what is known of a turn"));
             }
             let found = FoundAnchor {
-                subject: row.get(12)?,
-                attribute: row.get(13)?,
+                subject: row.get(13)?,
+                attribute: row.get(14)?,
                 value: row.get(9)?,
                 stance: row.get(5)?,
                 quote: row.get(10)?,
             };
-            Ok(Stated { anchor: row.get(2)?, made_by: row.get(8)?, found })
+            let trust = Trust::of_stored(row.get(11)?);
+            Ok(Stated { anchor: row.get(2)?, made_by: row.get(8)?, found, trust })
         },
     )
 }

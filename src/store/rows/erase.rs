@@ -580,10 +580,10 @@ mod tests {
 
         let sessions = store.snapshot().unwrap().sessions(&scope, None, 1_000).unwrap();
         let [asked, told] = &sessions[..] else { panic!("{sessions:?}") };
-        crate::jobs::erase(&store, scope, Some(asked.info.id)).await.unwrap();
+        crate::jobs::erase(&store, (scope, crate::Origin::User), Some(asked.info.id)).await.unwrap();
         let promotions = USER_TABLES.iter().find(|table| table.name == "promotions").unwrap();
         assert_eq!(rows(&store, &scope, promotions), 0, "what was warm in the session is not its own");
-        crate::jobs::erase(&store, scope, Some(told.info.id)).await.unwrap();
+        crate::jobs::erase(&store, (scope, crate::Origin::User), Some(told.info.id)).await.unwrap();
         let left = USER_TABLES.iter().filter(|table| table.name != "jobs" && rows(&store, &scope, table) > 0);
         let stays = USER_TABLES.iter().filter(|table| table.of_session == [Stays]);
         assert_eq!(

@@ -6,10 +6,12 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
+        memory::trust::Trust,
         page,
         place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
         tier::MemoryTier,
+        turn::Origin,
     },
     store::{
         rows::{row_check, users},
@@ -36,6 +38,11 @@ impl SessionRow {
     /// The place of the message that waits for its reply: after all turns.
     pub(crate) fn waiting(&self) -> Option<Place> {
         self.info.incomplete_turn.map(|_| self.place(self.info.turn_count + 1))
+    }
+
+    /// Trusts the session as far as something that is recorded in it, if that is more.
+    pub(crate) fn raise(&mut self, trust: Trust) {
+        self.info.trust = self.info.trust.max(trust);
     }
 
     /// Counts one more turn. The first one sets when the session started.
@@ -65,7 +72,7 @@ macro_rules! columns {
          (SELECT u.epoch FROM user_scopes AS u WHERE u.user_id = conversation_sessions.user_id) AS epoch, \
          erased_turns, (SELECT a.id FROM turns_aside AS a \
                         WHERE a.session_id = conversation_sessions.id AND a.replaced_by IS NULL) AS incomplete_turn, \
-         title, metadata"
+         title, metadata, trust"
     };
 }
 
@@ -89,6 +96,7 @@ fn read(row: &SqlRow<'_>) -> Result<SessionRow> {
             last_active_at: row.get(12)?,
             title: row.get(16)?,
             metadata: row.get(17)?,
+            trust: Trust::of_stored(row.get(18)?),
         },
         epoch: row.get(13)?,
     })
@@ -203,20 +211,36 @@ pub(crate) fn latest(sql: &dyn Sql, scope: &Scope, mut session: SessionRow) -> R
     Ok(session)
 }
 
+/// A session to start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewSession<'s> {
+    pub(crate) caller_id: Option<&'s str>,
+    pub(crate) part: u32,
+    pub(crate) project: Option<&'s str>,
+    pub(crate) trust: Trust,
+}
+
+impl<'s> NewSession<'s> {
+    /// The first part of a session with this key, opened by `by`.
+    pub(crate) fn opened(caller_id: Option<&'s str>, by: Origin) -> Self {
+        Self { caller_id, part: 1, project: None, trust: Trust::of(by) }
+    }
+}
+
 /// Starts a session, unless its user is gone or being erased.
 pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
-    (caller_id, part): (Option<&str>, u32),
-    project: Option<&str>,
+    new: &NewSession<'_>,
     now: DateTime<Utc>,
 ) -> Result<SessionRow> {
     users::check_is_there(sql, scope)?;
     let id = SessionId::new(now);
+    let NewSession { caller_id, part, project, trust } = *new;
     sql.put(
-        "INSERT INTO conversation_sessions (id, user_id, caller_id, part, project, started_at, last_active_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-        values![id, scope.user_id, caller_id, part, project, now],
+        "INSERT INTO conversation_sessions (id, user_id, caller_id, part, project, started_at, last_active_at, trust)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+        values![id, scope.user_id, caller_id, part, project, now, trust.stored()],
         RowExpectation::Any,
     )?;
     existing(sql, scope, id)
@@ -227,8 +251,8 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
     sql.scalar(
         "INSERT INTO conversation_sessions
            (id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id, turn_count,
-            total_tokens, memory_tier, last_active_at, erased_turns, title, metadata)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) RETURNING session_no",
+            total_tokens, memory_tier, last_active_at, erased_turns, title, metadata, trust)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) RETURNING session_no",
         values![
             session.id,
             scope.user_id,
@@ -246,6 +270,7 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
             (session.erased_turns > 0).then_some(session.erased_turns),
             session.title,
             session.metadata.as_ref().map(ToString::to_string),
+            session.trust.stored(),
         ],
     )
 }
@@ -254,14 +279,22 @@ pub(crate) fn no_session() -> Error {
     Error::not_found("this user has no such session")
 }
 
-/// Writes what [`SessionRow::count`] changes.
+/// Writes what [`SessionRow::count`] and [`SessionRow::raise`] change.
 pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
-    let SessionInfo { turn_count, total_tokens, started_at, last_active_at, .. } = session.info;
+    let SessionInfo { turn_count, total_tokens, started_at, last_active_at, trust, .. } = session.info;
     sql.put(
         "UPDATE conversation_sessions
-         SET turn_count = ?3, total_tokens = ?4, started_at = ?5, last_active_at = ?6
+         SET turn_count = ?3, total_tokens = ?4, started_at = ?5, last_active_at = ?6, trust = ?7
          WHERE session_no = ?1 AND user_id = ?2",
-        values![session.session_no, scope.user_id, turn_count, total_tokens, started_at, last_active_at],
+        values![
+            session.session_no,
+            scope.user_id,
+            turn_count,
+            total_tokens,
+            started_at,
+            last_active_at,
+            trust.stored()
+        ],
         RowExpectation::One(missing),
     )
 }

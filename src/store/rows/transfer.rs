@@ -7,6 +7,7 @@ use crate::{
     model::{
         anchor::{Attribute, Cardinality, Stance},
         ids::{AnchorId, SessionId, TurnId},
+        memory::trust::Trust,
         place::{Seq, SessionNo},
         turn::Turn,
     },
@@ -29,9 +30,9 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
         "conversation_sessions",
         "SELECT session_no, id, user_id, caller_id, part, project, started_at, ended_at, end_reason, successor_id,
                 turn_count, total_tokens, memory_tier, last_active_at, erased_turns, title, metadata,
-                row_check
+                trust, row_check
          FROM conversation_sessions WHERE user_id = ?1",
-        17,
+        18,
     ),
     (
         "turns_aside",
@@ -42,16 +43,16 @@ const OF_USER_ID: [(&str, &str, usize); 4] = [
     (
         "identity_anchors",
         "SELECT id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until,
-                superseded_by, retracted_at, retracted_seq, row_check
+                superseded_by, retracted_at, retracted_seq, trust, retracted_trust, contests, row_check
          FROM identity_anchors WHERE user_id = ?1",
-        13,
+        16,
     ),
     (
         "derivations",
         "SELECT user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote,
-                row_check
+                trust, row_check
          FROM derivations WHERE user_id = ?1",
-        11,
+        12,
     ),
 ];
 /// The same for tables that refer to the user by number. Memories, their states, terms, edges, changes and episodes are
@@ -169,11 +170,12 @@ pub(crate) struct AnchorRow {
     pub(crate) value: String,
     pub(crate) retracted_at: Option<DateTime<Utc>>,
     pub(crate) retracted_seq: Option<Seq>,
+    pub(crate) retracted_trust: Trust,
 }
 
 pub(crate) fn anchors(sql: &dyn Sql, scope: &Scope) -> Result<Vec<AnchorRow>> {
     sql.list(
-        "SELECT id, subject, attribute, value, retracted_at, retracted_seq FROM identity_anchors
+        "SELECT id, subject, attribute, value, retracted_at, retracted_seq, retracted_trust FROM identity_anchors
          WHERE user_id = ?1 ORDER BY subject, attribute, value_key",
         values![scope.user_id],
         |row| {
@@ -184,6 +186,7 @@ pub(crate) fn anchors(sql: &dyn Sql, scope: &Scope) -> Result<Vec<AnchorRow>> {
                 value: row.get(3)?,
                 retracted_at: row.get(4)?,
                 retracted_seq: row.get(5)?,
+                retracted_trust: Trust::of_stored(row.get(6)?),
             })
         },
     )
@@ -201,13 +204,14 @@ pub(crate) struct DerivationRow {
     pub(crate) made_by: String,
     pub(crate) value: String,
     pub(crate) quote: String,
+    pub(crate) trust: Trust,
 }
 
 /// All evidence, by anchor, then in the order in which it was said.
 pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<DerivationRow>> {
     sql.list(
         "SELECT d.product_id, d.source_kind = 'turn' AS is_of_turn, d.source_id, d.stance, d.seq, d.said_at, d.made_by,
-                d.value, d.quote
+                d.value, d.quote, d.trust
          FROM derivations AS d JOIN identity_anchors AS a ON a.user_id = d.user_id AND a.id = d.product_id
          WHERE d.user_id = ?1
          ORDER BY a.subject, a.attribute, a.value_key, d.seq, is_of_turn DESC, d.said_at, d.source_id, d.stance",
@@ -223,6 +227,7 @@ pub(crate) fn derivations(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Derivation
                 made_by: row.get(6)?,
                 value: row.get(7)?,
                 quote: row.get(8)?,
+                trust: Trust::of_stored(row.get(9)?),
             })
         },
     )
@@ -257,8 +262,8 @@ pub(crate) fn insert_anchor(sql: &dyn Sql, scope: &Scope, value_key: &str, ancho
     sql.put(
         "INSERT INTO identity_anchors
            (id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, retracted_at,
-            retracted_seq)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0.0, '', ?8, ?9)",
+            retracted_seq, retracted_trust)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0.0, '', ?8, ?9, ?10)",
         values![
             anchor.id,
             scope.user_id,
@@ -269,6 +274,7 @@ pub(crate) fn insert_anchor(sql: &dyn Sql, scope: &Scope, value_key: &str, ancho
             cardinality,
             anchor.retracted_at,
             anchor.retracted_seq,
+            anchor.retracted_trust.stored(),
         ],
         RowExpectation::Any,
     )
@@ -277,8 +283,8 @@ pub(crate) fn insert_anchor(sql: &dyn Sql, scope: &Scope, value_key: &str, ancho
 pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &DerivationRow) -> Result<()> {
     sql.put(
         "INSERT INTO derivations
-           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote)
-         VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+           (user_id, product_kind, product_id, source_kind, source_id, stance, seq, said_at, made_by, value, quote, trust)
+         VALUES (?1, 'anchor', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         values![
             scope.user_id,
             derivation.anchor_id,
@@ -290,6 +296,7 @@ pub(crate) fn insert_derivation(sql: &dyn Sql, scope: &Scope, derivation: &Deriv
             derivation.made_by,
             derivation.value,
             derivation.quote,
+            derivation.trust.stored(),
         ],
         RowExpectation::Any,
     )

@@ -6,7 +6,7 @@ use crate::{
     model::{
         place::{Place, SessionNo},
         tier::MemoryTier,
-        turn::{Said, TokenCounts, Turn, TurnState},
+        turn::{Origin, Said, TokenCounts, Turn, TurnState},
     },
     store::{
         rows::row_check,
@@ -21,14 +21,14 @@ macro_rules! turn_columns {
     () => {
         "id, session_id, turn_number, seq, caller_id, timestamp, memory_tier, user_message_tokens, \
          ai_response_tokens, total_tokens, piece_tokens, counted_by, is_identity_critical, critical_rule, user_name, \
-         assistant_name, user_origin, assistant_origin, user_message, ai_response, metadata, row_check, snapshot_id, \
+         assistant_name, user_origin, assistant_origin, user_message, ai_response, metadata, recorded_by, row_check, snapshot_id, \
          turn_key"
     };
 }
 pub(crate) use turn_columns;
 
 /// How many of these columns the checksum covers.
-const CHECKED_COLUMNS: usize = 21;
+const CHECKED_COLUMNS: usize = 22;
 /// The index of the column that says who counted the tokens.
 const COUNTED_BY: usize = 11;
 /// The index of the key.
@@ -67,6 +67,7 @@ pub(crate) fn read(row: &SqlRow<'_>) -> Result<Turn> {
             assistant_origin: get(&values, 17)?,
             user_message: get(&values, 18)?,
             ai_response: get(&values, 19)?,
+            recorded_by: get::<Option<Origin>>(&values, 21)?.unwrap_or(Origin::User),
         },
         metadata: get(&values, 20)?,
     })
@@ -103,9 +104,9 @@ pub(crate) fn insert(
            (turn_key, id, user_id, session_id, turn_number, seq, caller_id, timestamp, memory_tier,
             user_message_tokens, ai_response_tokens, total_tokens, piece_tokens, counted_by, snapshot_id,
             is_identity_critical, critical_rule, user_name, assistant_name, user_origin, assistant_origin, words,
-            user_message, ai_response, metadata, tier_pad)
+            user_message, ai_response, metadata, tier_pad, recorded_by)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-                 ?22, ?23, ?24, ?25, ?26)",
+                 ?22, ?23, ?24, ?25, ?26, ?27)",
         values![
             session_no.turn(turn.turn_number),
             turn.id,
@@ -133,6 +134,8 @@ pub(crate) fn insert(
             turn.said.ai_response,
             turn.metadata.as_ref().map(ToString::to_string),
             pad,
+            // NULL, which changes no checksum of older rows, is the user.
+            Some(turn.said.recorded_by).filter(|by| *by != Origin::User),
         ],
         RowExpectation::Any,
     )

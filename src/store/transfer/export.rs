@@ -125,6 +125,7 @@ fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>)
             retracted_at: anchor.retracted_at,
             retracted_after: newest.transpose()?.flatten(),
             is_retracted_since: anchor.retracted_seq.is_some(),
+            retracted_trust: anchor.retracted_trust,
         }))?;
     }
     Ok(())
@@ -156,6 +157,7 @@ fn derivation_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter
             made_by: derivation.made_by,
             value: derivation.value,
             quote: derivation.quote,
+            trust: derivation.trust,
         }))?;
     }
     Ok(())

@@ -23,6 +23,7 @@ use crate::{
         anchor::{Attribute, Stance},
         edge::Edge,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
+        memory::trust::Trust,
         session::SessionInfo,
         summary::Summary,
         tier::Transition,
@@ -184,6 +185,9 @@ pub(in crate::store) struct AnchorLine {
     /// The user's newest turn when the anchor was retracted. `None` if there was no turn yet.
     pub(in crate::store) retracted_after: Option<TurnId>,
     pub(in crate::store) is_retracted_since: bool,
+    /// How far who retracted the anchor is trusted.
+    #[serde(default = "Trust::users", skip_serializing_if = "Trust::is_users")]
+    pub(in crate::store) retracted_trust: Trust,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -201,4 +205,6 @@ pub(in crate::store) struct DerivationLine {
     pub(in crate::store) made_by: String,
     pub(in crate::store) value: String,
     pub(in crate::store) quote: String,
+    #[serde(default = "Trust::users", skip_serializing_if = "Trust::is_users")]
+    pub(in crate::store) trust: Trust,
 }

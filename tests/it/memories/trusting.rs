@@ -2,7 +2,7 @@
 
 use thermocline::{
     CoreOptions, EdgeType, Edit, ErrorKind, MemoryFilter, MemoryId, MemoryKind, MemoryStatus, NewEdge,
-    NewMemory, Origin, Procedure, QuarantineSource, SaveOutcome, SourceName, Trust, blocking::Memories,
+    NewMemory, Origin, QuarantineSource, SaveOutcome, SourceName, Trust, blocking::Memories,
 };
 
 use crate::memories::{Known, expect_superseded, fix, port, saying};
@@ -53,45 +53,36 @@ fn what_a_tool_or_a_document_says_changes_nothing_that_is_trusted_more() {
 }
 
 #[test]
-fn words_that_an_assistant_changes_are_the_assistants_and_what_it_does_not_change_stays_the_users() {
+fn an_assistant_changes_nothing_that_the_user_said_or_approved() {
     let known = Known::new();
     let assistant = by(&known, Origin::Assistant);
-    let whose = |id| {
-        let memory = known.get(id);
-        (memory.origin, memory.trust)
-    };
-    let edited = || known.save(fix("Edited").summary("Where it runs.")).id;
-    for edit in [
-        saying("Edited is how it was mended."),
-        Edit::default().title("Edited!"),
-        Edit::default().summary("Elsewhere."),
-    ] {
-        let id = edited();
-        let edited = assistant.edit(id, edit).unwrap();
-        assert_eq!((edited.origin, edited.trust), (Origin::Assistant, Trust::Assistant));
-        assert_eq!(assistant.undo(id).unwrap().memories[0].trust, Trust::User, "it takes back what it did");
-    }
-    let steps = NewMemory::new(MemoryKind::Procedure, "Steps", "So.").procedure(Procedure::new(["Push"]));
-    let steps = known.save(steps);
-    let edited = assistant.edit(steps.id, Edit::default().procedure(Some(Procedure::new(["Pull"])))).unwrap();
-    assert_eq!(edited.trust, Trust::Assistant);
-
     let id = known.save(port(8443)).id;
-    assistant.edit(id, Edit::default().importance(0.9).tags(["api"])).unwrap();
-    assert_eq!(whose(id), (Origin::User, Trust::User));
-    for edit in [
-        Edit::default().goal_signature(None),
-        Edit::default().goal_signature(Some("elsewhere")),
-        Edit::default().project(Some("p")),
-        Edit::default().kind(MemoryKind::Fix),
-    ] {
-        assert_eq!(assistant.edit(id, edit.clone()).unwrap_err().kind(), ErrorKind::Conflict, "{edit:?}");
+    let users = known.memories.edit(id, Edit::default().importance(0.7)).unwrap();
+    let other = known.memories.save(fix("Other")).unwrap().memory;
+    let merged = NewMemory::new(MemoryKind::Fix, "Both", "Both of them at once.");
+    let refused = [
+        assistant.edit(id, saying("It runs on port 99.")).unwrap_err(),
+        assistant.edit(id, Edit::default().importance(0.9).tags(["api"])).unwrap_err(),
+        assistant.edit(id, Edit::default().project(Some("p"))).unwrap_err(),
+        assistant.pin(id).unwrap_err(),
+        assistant.forget(id).unwrap_err(),
+        assistant.undo(id).unwrap_err(),
+        assistant.erase(id).unwrap_err(),
+        assistant.resurfaced(id).unwrap_err(),
+        assistant.dismiss(id).unwrap_err(),
+        assistant.merge(&[id, other.id], merged).unwrap_err(),
+    ];
+    for (at, refused) in refused.iter().enumerate() {
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{at}: {refused}");
     }
-    known.memories.edit(id, Edit::default().project(Some("p"))).unwrap();
-    let refused = assistant.undo(id).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Conflict, "the user did that: {refused}");
-    assistant.forget(id).unwrap();
-    assert_eq!(known.memories.undo(id).unwrap().memories[0].status, MemoryStatus::Active);
+    assert_eq!(known.get(id), users);
+    let waits = assistant.supersede_by(id, other.id).unwrap();
+    assert!(matches!(waits.outcome, SaveOutcome::Waits(_)), "a person decides: {waits:?}");
+    assistant.edit(other.id, saying("This is the assistant's own.")).unwrap();
+    known.memories.edit(other.id, Edit::default().importance(0.9)).unwrap();
+    assert_eq!(assistant.undo(other.id).unwrap_err().kind(), ErrorKind::Conflict, "the user did that");
+    assistant.forget(other.id).unwrap();
+    known.memories.undo(id).unwrap();
     known.check_sound();
 }
 

@@ -32,6 +32,33 @@ pub enum Surface {
     Shell,
 }
 
+/// One side of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnSide {
+    /// The message.
+    User,
+    /// The reply.
+    Assistant,
+}
+
+impl TurnSide {
+    /// The origin of a side for which a request names none.
+    const fn usual_origin(self) -> Origin {
+        match self {
+            Self::User => Origin::User,
+            Self::Assistant => Origin::Assistant,
+        }
+    }
+
+    /// The field of a request that names the side's origin.
+    const fn field(self) -> &'static str {
+        match self {
+            Self::User => "user_origin",
+            Self::Assistant => "assistant_origin",
+        }
+    }
+}
+
 /// One call of an operation.
 #[derive(Debug)]
 pub struct Call {
@@ -79,7 +106,7 @@ impl Call {
             Some(id) => self.memory().find_user_by_id(id)?,
             None => self.memory().find_user(name)?,
         };
-        Ok(found.inspect(|user| self.note(user)))
+        Ok(found.map(|user| self.noted(user)))
     }
 
     /// Returns the user. Errors: `Code::NotFound` if the file does not know them, and those of
@@ -99,8 +126,7 @@ impl Call {
             Some(id) => self.memory().user_by_id(id)?,
             None => self.memory().user(name)?,
         };
-        self.note(&user);
-        Ok(user)
+        Ok(self.noted(user))
     }
 
     /// Records a turn in the session with this key or `id:<uuid>`; without one, in the newest open session without a key. A
@@ -113,7 +139,8 @@ impl Call {
         if let Some(user) = self.found.get() {
             return Ok(user.record(session, turn)?);
         }
-        self.noted(self.memory().record(self.user_key()?, session, turn))
+        let turn = turn.recorded_by(self.caller.origin);
+        self.kept(self.memory().record(self.user_key()?, session, turn))
     }
 
     /// Like [`record`](Self::record), for a message whose reply comes later.
@@ -121,12 +148,13 @@ impl Call {
         if let Some(session) = self.named_by_id(session)? {
             return Ok(session.record_message(turn)?);
         }
-        self.noted(self.memory().record_message(self.user_key()?, session, turn))
+        let turn = turn.recorded_by(self.caller.origin);
+        self.kept(self.memory().record_message(self.user_key()?, session, turn))
     }
 
     /// Saves a memory. A user who is new is added with it, so a memory that is refused adds nobody.
     pub fn save(&self, memory: NewMemory) -> Result<Saved> {
-        self.noted(self.memory().save_memory(self.user_key()?, memory))
+        self.kept(self.memory().save_memory(self.user_key()?, memory))
     }
 
     /// Returns the session if it is named by its id, which only a user who exists can have.
@@ -146,9 +174,9 @@ impl Call {
         Ok(id_of::<UserId>(name)?.map_or_else(|| UserKey::from(name), UserKey::from))
     }
 
-    fn noted<T>(&self, kept: thermocline::Result<(User, T)>) -> Result<T> {
+    fn kept<T>(&self, kept: thermocline::Result<(User, T)>) -> Result<T> {
         let (user, kept) = kept.inspect_err(|_| self.note_user())?;
-        self.note(&user);
+        self.noted(user);
         Ok(kept)
     }
 
@@ -157,9 +185,12 @@ impl Call {
         let _ = self.find_user();
     }
 
-    fn note(&self, user: &User) {
+    /// Notes the user's handle, which acts for the caller, and returns it.
+    fn noted(&self, user: User) -> User {
+        let user = user.by(self.caller.origin);
         // A call is about one user, so a value that is already set is the same.
         let _ = self.found.set(user.clone());
+        user
     }
 
     /// Notes the memory that the call forgets or erases, for the audit file.
@@ -188,10 +219,40 @@ impl Call {
         ))
     }
 
-    /// Returns the origin of one side of a turn: the one that the request names, or else `usual`. If the caller's own
-    /// origin is tool or document, both sides have the origin that [`origin`](Self::origin) returns.
-    pub fn side_origin(&self, named: Option<Origin>, usual: Origin) -> Result<Origin> {
-        if self.is_foreign() { self.origin(named) } else { Ok(named.unwrap_or(usual)) }
+    /// Returns the origin of one side of a turn: the one that the request names, or else the side's own. If the caller's
+    /// origin is tool or document, both sides have the origin that [`origin`](Self::origin) returns. What an assistant
+    /// reports that the user said is shown as the user's words, because the turn says who recorded it. Errors:
+    /// `Code::InvalidInput` for another origin that is trusted more than the caller.
+    pub fn side_origin(&self, named: Option<Origin>, side: TurnSide) -> Result<Origin> {
+        if self.is_foreign() {
+            return self.origin(named);
+        }
+        let usual = side.usual_origin();
+        let named = named.unwrap_or(usual);
+        if named == usual || Trust::of(named) <= Trust::of(self.caller.origin) {
+            return Ok(named);
+        }
+        let own = self.caller.origin.as_str();
+        Err(Problem::invalid(
+            side.field(),
+            format!(
+                "a key with the origin {own} may not name the origin {}; a backend that relays its user has a key made \
+                 with `--origin user`",
+                named.as_str()
+            ),
+        ))
+    }
+
+    /// Refuses callers that do not act for the user: `what` is theirs to ask for.
+    pub fn check_acts_for_the_user(&self, what: &str) -> Result<()> {
+        if Trust::of(self.caller.origin) >= Trust::User {
+            return Ok(());
+        }
+        let own = self.caller.origin.as_str();
+        Err(Problem::new(
+            Code::NotAllowed,
+            format!("a key with the origin {own} may not {what}; make one with `--origin user`"),
+        ))
     }
 
     /// Refuses callers with the origin tool or document: they may not set, replace or retract facts.

@@ -7,7 +7,7 @@ use thermocline::{NewTurn, Origin, ReceiptId, RecordOutcome, Recorded, Reply, Sn
 
 use crate::ops::{
     Operation, OperationOutcome, Result, Row,
-    call::{self, Call, set},
+    call::{self, Call, TurnSide, set},
     problem::{ItemProblem, Problem, Retry},
     row,
     spec::{Again, Class, Route, Spec, Tool},
@@ -42,9 +42,11 @@ pub struct RecordRequest {
     pub user_name: Option<String>,
     /// The name of who wrote the reply. Default: none.
     pub assistant_name: Option<String>,
-    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin.
+    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin. What a key with the
+    /// origin assistant reports that the user said is trusted like the assistant's words.
     pub user_origin: Option<Origin>,
-    /// The origin of the reply. Default: assistant; for a key with the origin tool or document, that origin.
+    /// The origin of the reply, at most as trusted as the key. Default: assistant; for a key with the origin tool or
+    /// document, that origin.
     pub assistant_origin: Option<Origin>,
     /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
@@ -67,8 +69,8 @@ impl RecordRequest {
         let turn = set(turn, self.said_at, NewTurn::said_at);
         let turn = set(turn, self.user_name, NewTurn::user_name);
         let turn = set(turn, self.assistant_name, NewTurn::assistant_name);
-        let turn = turn.user_origin(call.side_origin(self.user_origin, Origin::User)?);
-        let turn = turn.assistant_origin(call.side_origin(self.assistant_origin, Origin::Assistant)?);
+        let turn = turn.user_origin(call.side_origin(self.user_origin, TurnSide::User)?);
+        let turn = turn.assistant_origin(call.side_origin(self.assistant_origin, TurnSide::Assistant)?);
         let turn = if self.critical { turn.critical() } else { turn };
         let turn = set(turn, self.answering, NewTurn::answering);
         let turn = set(turn, self.replacing, NewTurn::replacing);
@@ -131,7 +133,8 @@ pub struct MessageRequest {
     pub said_at: Option<DateTime<Utc>>,
     /// The name of who wrote the message. Default: none.
     pub user_name: Option<String>,
-    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin.
+    /// The origin of the message. Default: user; for a key with the origin tool or document, that origin. What a key with the
+    /// origin assistant reports that the user said is trusted like the assistant's words.
     pub user_origin: Option<Origin>,
     /// Whether to keep the turn verbatim forever. Default: no.
     #[serde(default)]
@@ -165,7 +168,8 @@ impl Operation for RecordMessage {
         let turn = set(turn, request.caller_id, NewTurn::caller_id);
         let turn = set(turn, request.said_at, NewTurn::said_at);
         let turn = set(turn, request.user_name, NewTurn::user_name);
-        let origin = call.side_origin(request.user_origin, Origin::User).inspect_err(|_| call.note_user())?;
+        let origin =
+            call.side_origin(request.user_origin, TurnSide::User).inspect_err(|_| call.note_user())?;
         let turn = turn.user_origin(origin);
         let turn = if request.critical { turn.critical() } else { turn };
         let turn = set(turn, request.replacing, NewTurn::replacing);
@@ -191,7 +195,8 @@ pub struct ReplyRequest {
     pub ai_response: String,
     /// The name of who wrote the reply. Default: the one recorded with the message, if any.
     pub assistant_name: Option<String>,
-    /// The origin of the reply. Default: assistant; for a key with the origin tool or document, that origin.
+    /// The origin of the reply, at most as trusted as the key. Default: assistant; for a key with the origin tool or
+    /// document, that origin.
     pub assistant_origin: Option<Origin>,
     /// The receipt of the context with which the reply was made.
     pub answering: Option<ReceiptId>,
@@ -216,7 +221,7 @@ impl Operation for TurnComplete {
         let session = user.session_by_id(turn.session_id)?;
         let reply = Reply::new(request.ai_response);
         let reply = set(reply, request.assistant_name, Reply::assistant_name);
-        let reply = reply.assistant_origin(call.side_origin(request.assistant_origin, Origin::Assistant)?);
+        let reply = reply.assistant_origin(call.side_origin(request.assistant_origin, TurnSide::Assistant)?);
         let reply = set(reply, request.answering, Reply::answering);
         Ok(session.complete(turn.id, reply)?)
     }

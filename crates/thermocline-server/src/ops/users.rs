@@ -139,6 +139,8 @@ impl Operation for UserImport {
     type Response = Transferred;
 
     fn run(mut call: Call, _: Nothing) -> Result<Transferred> {
+        // The lines say themselves how far each of them is trusted.
+        call.check_acts_for_the_user("import what a file says that a user said")?;
         let lines = BufReader::new(call.take_spool()?);
         let imported = call.memory().import(call.new_user_name()?, lines)?;
         // Looks the user up so that the audit file names them. The import is done, whether the look-up succeeds or not.

@@ -41,7 +41,11 @@ impl Bench {
     }
 
     pub async fn with(change: impl FnOnce(&mut Service)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap(), change).await
+    }
+
+    /// Opens the file `memory.db` of a folder.
+    pub async fn on(folder: TempDir, change: impl FnOnce(&mut Service)) -> Self {
         let mut config = Config::default();
         config.worker = false;
         config.summarizer = Some(Arc::new(FirstWords));

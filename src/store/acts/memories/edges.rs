@@ -5,14 +5,17 @@ use crate::{
     model::{
         edge::{Edge, EdgeStatus, EdgeType, NewEdge},
         ids::{EdgeId, MemoryId},
-        memory::{trust::Trust, words::MemoryStatus},
+        memory::{
+            trust::{Trust, check_may_change},
+            words::MemoryStatus,
+        },
         profile::rounded,
         turn::Origin,
     },
     store::{
         acts::memories::{
             operation::{MemoryOperation, conflict},
-            voices::check_may_change_words,
+            voices::check_may_contradict,
         },
         rows::memories::{
             edges::{self, EdgeRow},
@@ -45,9 +48,7 @@ impl WriteTx<'_> {
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
             // Such an edge marks both memories as contested.
-            [&from, &to]
-                .into_iter()
-                .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
+            [&from, &to].into_iter().try_for_each(|row| check_may_contradict(row, Trust::of(new.origin)))?;
         }
         let (sql, now) = (operation.tx.sql, operation.now);
         if let Some(EdgeRow { edge: known, .. }) =
@@ -100,13 +101,9 @@ impl WriteTx<'_> {
     }
 }
 
-/// Fails if a tool or a document would change an edge that somebody who is trusted more stated.
+/// Fails if somebody who is trusted more stated the edge.
 fn check_may_overwrite(edge: &Edge, by: Origin) -> Result<()> {
-    if Trust::of(by) > Trust::Foreign || Trust::of(edge.origin) == Trust::Foreign {
-        return Ok(());
-    }
-    let said_by = edge.origin.as_str();
-    Err(conflict(format!("the {said_by} stated this edge, and a tool or a document cannot change it")))
+    check_may_change(by, Trust::of(edge.origin), format_args!("edge {}", edge.id))
 }
 
 /// Fails if a memory is forgotten or quarantined.

@@ -27,7 +27,7 @@ use crate::{
         acts::memories::{
             before::MemoryBefore,
             operation::{MemoryOperation, Note, conflict},
-            voices::{check_may_change_words, check_stays_in_place},
+            voices::check_may_change_words,
         },
         rows::memories::row::MemoryRow,
         scope::Scope,
@@ -54,7 +54,6 @@ impl WriteTx<'_> {
         check_may_change(&before)?;
         check_may_change_words(&before.row, Trust::of(editor))?;
         let mut after = edited(&before, edit)?;
-        check_stays_in_place(&before.row, &after.row, editor)?;
         let is_trusted_less = Trust::of(editor) < before.row.trust;
         let (said_before, says) = (parts(&before.row), parts(&after.row));
         // A changed text becomes the editor's, with the editor's trust, if the editor is trusted less than the memory or has

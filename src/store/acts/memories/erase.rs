@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use crate::{
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, sound},
     model::{
         change::ChangeOp,
         ids::{MemoryId, TurnId},
+        memory::trust::{Trust, check_may_change},
         place::{MemoryNo, SessionNo},
     },
     store::{
@@ -28,7 +29,7 @@ use crate::{
         rows::{
             erase::{self as erase_rows, USER_TABLES},
             jobs,
-            memories::{changes, episodes, erased, find, reviews, row, sources, state, units},
+            memories::{changes, edges, episodes, erased, find, reviews, row, sources, state, units},
             users,
         },
         scope::Scope,
@@ -44,14 +45,15 @@ impl WriteTx<'_> {
             return Err(users::gone());
         }
         let memory_no = find::no_of(self.sql, scope, id)?.ok_or_else(no_memory)?;
+        let mut doomed = DoomedMemories::default();
+        doomed.add(self, scope, memory_no)?;
+        doomed.check(self, scope)?;
         // All receipts are erased, because a query may repeat what the memory says.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
         // Invalidates everything that any process has read of the memory.
         users::raise_epoch(self.sql, scope)?;
-        let mut doomed = DoomedMemories::default();
-        doomed.add(self, scope, memory_no)?;
         let memories = doomed.erase(self, scope)?;
         self.enqueue_scrub()?;
         Ok(Erased { memories, ..Erased::default() })
@@ -63,6 +65,29 @@ pub(crate) fn erase_made_of(tx: &mut WriteTx<'_>, scope: &Scope, turn: TurnId) -
     let mut doomed = DoomedMemories::default();
     doomed.add_made_of(tx, scope, turn.as_uuid())?;
     doomed.erase(tx, scope)
+}
+
+/// Fails if erasing a turn or a memory would erase a memory, or an edge, that is trusted more than who asks.
+pub(crate) fn check_may_erase_made_of(tx: &WriteTx<'_>, scope: &Scope, source: &Uuid) -> Result<()> {
+    let mut doomed = DoomedMemories::default();
+    doomed.add_made_of(tx, scope, source)?;
+    doomed.check(tx, scope)
+}
+
+/// Like `check_may_erase_made_of`, for every turn of a session, and for the memories that belong to it.
+pub(crate) fn check_may_erase_what_rests_on(
+    tx: &WriteTx<'_>,
+    scope: &Scope,
+    session_no: SessionNo,
+) -> Result<()> {
+    if Trust::of(tx.by).may_change(Trust::Approved) {
+        return Ok(()); // Nothing is trusted more, so the session need not be searched.
+    }
+    let mut doomed = DoomedMemories::default();
+    for turn in sources::turns_of_session(tx.sql, scope, session_no)? {
+        doomed.add_made_of(tx, scope, turn.as_uuid())?;
+    }
+    doomed.check(tx, scope)
 }
 
 /// Removes the texts from some episodes of a session that is being erased, and counts again in how many sessions and
@@ -109,6 +134,24 @@ impl DoomedMemories {
                 self.add(tx, scope, product)?;
             } else {
                 self.survivors.insert(product);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if one of these memories, or an edge of one, is trusted more than who asks, or one that stays and loses its
+    /// earlier texts.
+    fn check(&self, tx: &WriteTx<'_>, scope: &Scope) -> Result<()> {
+        for &memory_no in self.memories.union(&self.survivors) {
+            // A damaged memory may say anything of its trust, so it counts as the user's.
+            let found = sound(find::by_no(tx.sql, scope, memory_no))?;
+            let trust = found.as_ref().map_or(Trust::User, |row| row.trust);
+            let id = find::id_of(tx.sql, scope, memory_no)?.ok_or_else(no_memory)?;
+            check_may_change(tx.by, trust, format_args!("{id}"))?;
+            if self.memories.contains(&memory_no) {
+                for origin in edges::origins_of(tx.sql, scope, memory_no)? {
+                    check_may_change(tx.by, Trust::of(origin), format_args!("an edge of {id}"))?;
+                }
             }
         }
         Ok(())

@@ -34,7 +34,7 @@ use crate::{
     store::{
         acts::memories::{
             operation::{MemoryOperation, Note, no_memory},
-            voices::check_is_not_foreign,
+            voices::{check_is_not_foreign, check_may_change_words},
         },
         rows::{
             erase,
@@ -57,6 +57,7 @@ impl WriteTx<'_> {
         by: Origin,
     ) -> Result<Quarantined> {
         check_is_not_foreign(by, "cannot hide anything")?;
+        self.by = by;
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let found = Reach::of(operation.tx.sql, scope, source)?;
         let reason = if why.is_empty() { "quarantine".to_owned() } else { format!("quarantine: {why}") };
@@ -216,7 +217,10 @@ impl MemoryOperation<'_, '_> {
         Ok((after.row.status != MemoryStatus::Forgotten).then_some(before.row.id))
     }
 
+    /// A memory to change. Errors: it is trusted more than who asks, so nothing is hidden.
     fn row(&self, memory_no: MemoryNo) -> Result<MemoryRow> {
-        find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)
+        let row = find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(no_memory)?;
+        check_may_change_words(&row, Trust::of(self.tx.by))?;
+        Ok(row)
     }
 }

@@ -6,14 +6,14 @@ use crate::{
     model::{
         change::ChangeOp,
         ids::MemoryId,
-        memory::{known::Memory, words::Resurfacing},
+        memory::{known::Memory, trust::Trust, words::Resurfacing},
         turn::Origin,
     },
     store::{
         acts::memories::{
             edit::check_may_change,
             operation::{MemoryOperation, Note, no_memory},
-            voices::check_is_not_foreign,
+            voices::{check_is_not_foreign, check_may_change_words},
         },
         rows::memories::state,
         scope::Scope,
@@ -42,6 +42,7 @@ impl WriteTx<'_> {
         check_is_not_foreign(by, "cannot answer for a person")?;
         let operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let held = operation.memory(id)?;
+        check_may_change_words(&held.row, Trust::of(by))?;
         check_may_change(&held)?;
         let (sql, memory_no, today) = (operation.tx.sql, held.row.memory_no, operation.now.date_naive());
         let mut state = state::of_many(sql, scope, &[memory_no])?.pop().ok_or_else(no_memory)?;

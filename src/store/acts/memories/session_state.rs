@@ -8,6 +8,7 @@ use crate::{
         ids::{MemoryId, SessionId},
         memory::{
             new::NewMemory,
+            trust::{Trust, check_may_change},
             words::{Frequency, LearningSource, MemoryKind, MemoryStatus},
         },
     },
@@ -73,12 +74,16 @@ impl WriteTx<'_> {
         }
         let kept = session_state::of_session(sql, scope, session_no)?;
         let known = kept.iter().find(|row| row.goal_signature.as_deref() == new.slot());
+        if let Some(known) = known {
+            check_may_change(self.by, known.trust, format_args!("this entry of the state of session {id}"))?;
+        }
         match (new, known) {
             (NewState::Kept(new), Some(known)) => {
                 let (mut row, title) = (known.clone(), new.new.title.clone());
                 (row.title, row.content, row.content_hash) =
                     (title, new.new.content.clone(), new.content_hash);
                 (row.updated_at, row.said_at) = (now, now);
+                (row.origin, row.trust) = (self.by, Trust::of(self.by));
                 row::update(sql, scope, &row)?;
             }
             (NewState::Kept(_), None) if kept.len() >= MOST => {
@@ -89,6 +94,7 @@ impl WriteTx<'_> {
             (NewState::Kept(new), None) => {
                 let mut row = new.row(MemoryId::new(now), MemoryStatus::Active, (now, now));
                 row.session_no = Some(session_no);
+                (row.origin, row.trust) = (self.by, Trust::of(self.by));
                 state::insert(sql, scope, row::insert(sql, scope, &row)?)?;
             }
             (NewState::Cleared(_), Some(known)) => row::remove(sql, scope, known.memory_no)?,

@@ -20,7 +20,7 @@ use crate::{
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
             save::{SaveResult, version_over},
-            voices::{check_may_change_words, voice},
+            voices::{check_may_contradict, voice},
         },
         rows::memories::find,
         scope::Scope,
@@ -55,9 +55,9 @@ impl WriteTx<'_> {
     ) -> Result<Saved> {
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let (old, new) = (operation.memory(old)?, operation.memory(new)?);
-        [&old, &new].into_iter().try_for_each(|held| check_may_change_words(&held.row, Trust::of(by)))?;
+        [&old, &new].into_iter().try_for_each(|held| check_may_contradict(&held.row, Trust::of(by)))?;
         // The user decides which of two memories holds, whatever their trust.
-        let kept = operation.supersede_by(&old, &new, by == Origin::User)?;
+        let kept = operation.supersede_by(&old, &new, (Trust::of(by), by == Origin::User))?;
         operation.saved(kept)
     }
 }
@@ -65,7 +65,7 @@ impl WriteTx<'_> {
 impl MemoryOperation<'_, '_> {
     fn supersede(&mut self, old: MemoryId, memory: &MeasuredMemory) -> Result<SaveResult> {
         let old = self.memory(old)?;
-        check_may_change_words(&old.row, memory.trust())?;
+        check_may_contradict(&old.row, memory.trust())?;
         let mut row = self.begin_row(memory)?;
         // What is not stated for the new memory is inherited from the old one.
         row.project = row.project.or_else(|| old.row.project.clone());
@@ -94,7 +94,7 @@ impl MemoryOperation<'_, '_> {
                 return Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Superseded(old.row.id)));
             }
             let new = self.raise(new, memory.voice())?;
-            return self.supersede_by(&old, &new, false);
+            return self.supersede_by(&old, &new, (memory.trust(), false));
         }
         self.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
         check_may_change(&old)?;
@@ -121,14 +121,15 @@ impl MemoryOperation<'_, '_> {
         &mut self,
         old: &MemoryBefore,
         new: &MemoryBefore,
-        is_decided: bool,
+        (by, is_decided): (Trust, bool),
     ) -> Result<SaveResult> {
         if old.row.memory_no == new.row.memory_no {
             return Err(Error::invalid("a memory cannot supersede itself"));
         }
         check_may_change(old)?;
         check_may_change(new)?;
-        if !is_decided && !may_take_the_place(voice(&new.row), voice(&old.row)) {
+        let may_change = by.may_change(old.row.trust) && by.may_change(new.row.trust);
+        if !may_change || !is_decided && !may_take_the_place(voice(&new.row), voice(&old.row)) {
             let review = self.contradict(&new.row, &old.row)?;
             return Ok(SaveResult::whole(new.row.memory_no, SaveOutcome::Waits(review)));
         }

@@ -1,4 +1,4 @@
-//! Whose words a memory has, and who may change them: a tool or a document must not change anything that is trusted more.
+//! Whose words a memory has, and who may change them: what is trusted less changes nothing that is trusted more.
 
 use crate::{
     error::Result,
@@ -18,17 +18,23 @@ pub(super) fn voice(row: &MemoryRow) -> Voice {
     Voice { origin: row.origin, trust: row.trust }
 }
 
-/// Fails if `trust` is that of a tool or a document and the memory is trusted more.
+/// Fails if a memory is trusted more than who would change it.
 pub(super) fn check_may_change_words(row: &MemoryRow, trust: Trust) -> Result<()> {
-    if trust > Trust::Foreign || row.trust == Trust::Foreign {
+    if trust.may_change(row.trust) {
         return Ok(());
     }
     Err(conflict(format!(
-        "the {} stated {}, and a tool or a document cannot change it; save yours as a new memory: it waits \
-         for a person",
+        "the {} stated {}, and whoever is trusted less cannot change it; save yours as a new memory: it waits for a \
+         person; whoever acts for the user, such as a key made with `--origin user`, may change it",
         row.origin.as_str(),
         row.id
     )))
+}
+
+/// Fails if a tool or a document would contradict a memory that is trusted more, or take its place. Whoever else is trusted
+/// less may say so: a person decides.
+pub(super) fn check_may_contradict(row: &MemoryRow, trust: Trust) -> Result<()> {
+    if trust > Trust::Foreign { Ok(()) } else { check_may_change_words(row, trust) }
 }
 
 /// Fails if a tool or a document asks for an operation that is more than saying something. `what` completes the message.
@@ -39,28 +45,12 @@ pub(super) fn check_is_not_foreign(by: Origin, what: &str) -> Result<()> {
     Err(conflict(format!("a tool or a document {what}; the {} tried to", by.as_str())))
 }
 
-/// Fails if an editor who is trusted less than a memory moves it to another slot, kind or project. The user may move any
-/// memory, even one that a person approved.
-pub(super) fn check_stays_in_place(before: &MemoryRow, after: &MemoryRow, editor: Origin) -> Result<()> {
-    let place = |row: &MemoryRow| (row.kind, row.project.clone(), row.goal_signature.clone());
-    let is_trusted_less = Trust::of(editor) < before.trust && editor != Origin::User;
-    if !is_trusted_less || place(before) == place(after) {
-        return Ok(());
-    }
-    Err(conflict(format!(
-        "the {} stated {}, and the {} may not change its slot, kind or project",
-        before.origin.as_str(),
-        before.id,
-        editor.as_str()
-    )))
-}
-
 /// Fails if `by` may not undo a change, because somebody who is trusted more made it. Whoever may change the memory may undo
 /// what a job did.
 pub(super) fn check_may_take_back(row: &MemoryRow, made_by: &str, by: Origin) -> Result<()> {
     check_may_change_words(row, Trust::of(by))?;
     match Origin::from_word(made_by) {
-        Some(maker) if Trust::of(maker) > Trust::of(by) => Err(conflict(format!(
+        Some(maker) if !Trust::of(by).may_change(Trust::of(maker)) => Err(conflict(format!(
             "the {made_by} changed {}, and the {} may not undo that",
             row.id,
             by.as_str()

@@ -6,6 +6,7 @@ use crate::{
         edge::{Direction, Edge, EdgeType, Neighbour},
         ids::{EdgeId, MemoryId},
         place::MemoryNo,
+        turn::Origin,
     },
     store::{
         rows::{
@@ -73,6 +74,15 @@ macro_rules! select {
             $which
         )
     };
+}
+
+/// The origins of all edges of a memory.
+pub(crate) fn origins_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Origin>> {
+    sql.list(
+        "SELECT origin FROM memory_edges WHERE user_no = ?1 AND (from_no = ?2 OR to_no = ?2)",
+        values![scope.user_no, memory_no],
+        |row| row.get(0),
+    )
 }
 
 fn read_with_ends(row: &SqlRow<'_>) -> Result<EdgeRow> {

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     model::{
         ids::{MemoryId, TurnId},
-        place::{MemoryNo, Seq},
+        place::{MemoryNo, Seq, SessionNo},
         turn::Origin,
     },
     store::{
@@ -76,6 +76,17 @@ pub(crate) fn made_of(sql: &dyn Sql, scope: &Scope, source: &Uuid) -> Result<Vec
     sql.list(
         "SELECT memory_no FROM memory_sources WHERE user_no = ?1 AND source_id = ?2 ORDER BY memory_no",
         values![scope.user_no, source.as_bytes()],
+        |row| row.get(0),
+    )
+}
+
+/// The turns of a session that memories rest on.
+pub(crate) fn turns_of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<TurnId>> {
+    sql.list(
+        "SELECT DISTINCT s.source_id FROM memory_sources AS s
+         JOIN recall_units AS r ON r.user_no = s.user_no AND r.seq = s.seq
+         WHERE s.user_no = ?1 AND s.source_kind = 'turn' AND r.session_no = ?2",
+        values![scope.user_no, session_no],
         |row| row.get(0),
     )
 }

@@ -127,8 +127,7 @@ pub(super) fn forget(table: &'static [Row]) -> McpTool {
 }
 
 const WOULD_GO: &str = "Nothing was changed. This would be forgotten; with dry_run false it is:";
-const WOULD_BE_REFUSED: &str =
-    "Nothing was changed. A tool or a document cannot take this back; with dry_run false it is refused:";
+const WOULD_BE_REFUSED: &str = "Nothing was changed. This is trusted more than you; only the user can take it back; with dry_run false it is refused:";
 const IS_GONE: &str = "Nothing was changed. This is forgotten already:";
 
 /// Says of a shown memory what forgetting it would do.
@@ -149,6 +148,7 @@ fn of_memory(caller: &Caller, shown: &Value) -> &'static str {
 fn of_fact(caller: &Caller, shown: &Value) -> &'static str {
     match Anchor::deserialize(shown) {
         _ if Trust::of(caller.origin) == Trust::Foreign => WOULD_BE_REFUSED,
+        Ok(fact) if !Trust::of(caller.origin).may_change(fact.trust) => WOULD_BE_REFUSED,
         Ok(fact) if fact.retracted_at.is_some() => IS_GONE,
         _ => WOULD_GO,
     }

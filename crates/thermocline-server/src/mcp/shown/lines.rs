@@ -151,6 +151,7 @@ pub(in super::super) fn fact(fact: &Value) -> String {
     let since = day(fact, "valid_from");
     let until = match (&fact["retracted_at"], &fact["valid_until"]) {
         (Value::String(_), _) => ", taken back".to_owned(),
+        _ if fact["contests"].is_string() => ", contested: what the user said holds".to_owned(),
         (_, Value::String(_)) => format!(" until {}", day(fact, "valid_until")),
         _ => String::new(),
     };

@@ -81,11 +81,11 @@ impl Operation for MemoryForget {
     }
 }
 
-/// Whether a call by this origin would forget the memory. A memory that is forgotten or in quarantine stays as it is, and
-/// a tool or a document cannot retract a memory that is trusted more.
+/// Whether a call by this origin would forget the memory. A memory that is forgotten or in quarantine stays as it is, and so
+/// does one that is trusted more than the caller.
 pub(crate) fn would_forget(origin: Origin, memory: &Memory) -> bool {
     let stays = matches!(memory.status, MemoryStatus::Forgotten | MemoryStatus::Quarantined);
-    !stays && (Trust::of(origin) > Trust::Foreign || memory.trust <= Trust::Foreign)
+    !stays && Trust::of(origin).may_change(memory.trust)
 }
 
 /// Selects memories to forget; all conditions must hold.
