@@ -179,9 +179,8 @@ impl Memories {
     /// An edit that changes nothing does not raise the revision.
     ///
     /// Origin and trust stay, unless so little of the text is left (less than two fifths of its runs of at most five words)
-    /// that the text becomes the editor's. If an editor who is trusted less than the memory changes any of its words (title,
-    /// content, summary, steps), these become the editor's words. Such an editor, unless it is the user, cannot change the
-    /// memory's slot, kind or project. A tool or a document cannot change anything in a memory that is trusted more.
+    /// that the text becomes the editor's. If the user changes any of the words (title, content, summary, steps) that a
+    /// person approved, these become the user's. Nobody else can change a memory that is trusted more than they are.
     ///
     /// Errors: `InvalidInput`; `NotFound`; `Conflict` (the memory has another revision than
     /// [expected](Edit::expected_revision); it no longer holds; it is trusted more, as above; another memory has the slot,

@@ -133,7 +133,8 @@ impl Session {
     /// long but has not been ended yet, the reply keeps it open. A reply that comes after the next record is too late and
     /// fails with `Conflict`: record it as a separate turn to keep it.
     ///
-    /// Errors: `Conflict` if the turn has another reply, was completed without one, or was replaced; `NotFound`;
+    /// Errors: `Conflict` if the turn has another reply, was completed without one, was replaced, or is trusted more than
+    /// whom the handle acts for; `NotFound`;
     /// `InvalidInput` for an empty reply; and those of [`record`](Self::record). A reply that is only the
     /// [marker](crate::Config::remember_marker) completes the turn without a reply, and marks it.
     pub async fn complete(&self, turn: TurnId, reply: Reply) -> Result<Recorded> {

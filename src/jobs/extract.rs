@@ -23,7 +23,11 @@ use crate::{
             rating::{echoed, verdict},
         },
     },
-    model::{episode::Use, turn::Turn},
+    model::{
+        episode::Use,
+        memory::trust::Trust,
+        turn::{Side, Turn},
+    },
     store::{
         Store,
         acts::memories::extract::{Harvest, Rating},
@@ -223,5 +227,6 @@ fn heard_rating(
     };
     let quote = &quote[..quote.floor_char_boundary(MOST_BYTES)];
     let rated = Use::of(outcome).receipt(uses[at].receipt_id).trigger(quote);
-    Ok(Some(Rating { memory: uses[at].memory_id, rated }))
+    let trust = Trust::of(next.said.voice(Side::User));
+    Ok(Some(Rating { memory: uses[at].memory_id, rated, trust }))
 }

@@ -1,6 +1,6 @@
 //! `thermocline memory forget` and `erase`: hide memories, or remove them from the file's bytes.
 
-use thermocline::{Forgotten, Memory};
+use thermocline::{Forgotten, Memory, Origin};
 
 use crate::{
     args::LimitArg,
@@ -59,6 +59,7 @@ pub(crate) fn run(db: &Db, args: &ForgetArgs, out: &Output) -> Result<(), Failur
 
 pub(crate) fn erase(db: &Db, args: &MemoryEraseArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
+    let memories = memories.by(Origin::User); // Whoever has the file erases for its user.
     let memory = named::memory(&memories, &args.memory.memory)?;
     if !args.yes {
         let title = plain::line(&memory.title, 60);

@@ -71,9 +71,8 @@ pub(crate) enum MemoryVerb {
 
     /// Change a memory's text or fields; fields that are not given stay.
     ///
-    /// Its origin and trust stay too, unless little of its text is left, or the editor is trusted less: then its words
-    /// become the editor's. A tool or a document cannot change anything that is trusted more, and nobody can change the
-    /// slot, kind or project of a memory that is trusted more than they are. memory undo reverts an edit.
+    /// Its origin and trust stay too, unless little of its text is left: then its words become the editor's. Nobody can
+    /// change a memory that is trusted more than they are. memory undo reverts an edit.
     #[command(after_help = "Examples:\n  \
         thermocline memory edit --user alex mem_019e8d20 --content \"Keepalive of 300 s fixes them.\"\n  \
         thermocline memory edit --user alex redis-fix --importance 0.9 --tag redis --tag production")]

@@ -13,6 +13,7 @@ use crate::{
         episode::Use,
         ids::{MemoryId, SessionId},
         job::JobKind,
+        memory::trust::Trust,
         place::{MemoryNo, Seq},
     },
     store::{
@@ -88,6 +89,8 @@ impl Harvest {
 pub(crate) struct Rating {
     pub(crate) memory: MemoryId,
     pub(crate) rated: Use,
+    /// How far the words that rate it are trusted.
+    pub(crate) trust: Trust,
 }
 
 impl WriteTx<'_> {
@@ -117,7 +120,7 @@ impl JobTx<'_, '_> {
     pub(crate) fn rate_heard(&mut self, scope: &Scope, rating: &Rating) -> SliceResult<bool> {
         self.lock(scope)?;
         let mut operation = MemoryOperation::begin(self.tx, scope, RULES)?;
-        Ok(operation.rate_heard(rating.memory, &rating.rated)?)
+        Ok(operation.rate_heard(rating.memory, (&rating.rated, rating.trust))?)
     }
 
     /// Removes some of the session's unrated uses. Returns `false` if there are none.

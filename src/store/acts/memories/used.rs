@@ -115,10 +115,11 @@ impl MemoryOperation<'_, '_> {
     }
 
     /// Rates a noted use by the user's own words, unless it already has an outcome, or the memory is gone, forgotten or
-    /// quarantined. Returns whether it did.
-    pub(super) fn rate_heard(&mut self, id: MemoryId, report: &Use) -> Result<bool> {
+    /// quarantined, or trusted more than those words are. Returns whether it did.
+    pub(super) fn rate_heard(&mut self, id: MemoryId, (report, trust): (&Use, Trust)) -> Result<bool> {
         let (sql, scope) = (self.tx.sql, self.scope);
-        let Some(row) = find::by_id(sql, &scope, id)?.filter(|row| check_is_seen(row).is_ok()) else {
+        let is_rated = |row: &MemoryRow| check_is_seen(row).is_ok() && trust.may_change(row.trust);
+        let Some(row) = find::by_id(sql, &scope, id)?.filter(is_rated) else {
             return Ok(false);
         };
         let known = self.known_use(row.memory_no, report, true)?;
