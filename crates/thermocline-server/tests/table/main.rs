@@ -23,3 +23,4 @@ mod refused;
 mod rounds;
 mod trust;
 mod walk;
+mod wall;

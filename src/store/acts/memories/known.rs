@@ -231,7 +231,8 @@ impl MemoryOperation<'_, '_> {
         let row =
             find::by_no(self.tx.sql, &self.scope, memory_no)?.ok_or_else(super::operation::no_memory)?;
         let mut before = self.hold(row)?;
-        if before.row.caller_id.is_none() && memory.new.caller_id.is_some() {
+        let is_named = before.row.caller_id.is_none() && memory.new.caller_id.is_some();
+        if is_named && may_fill(memory, &before.row) {
             before.row.caller_id.clone_from(&memory.new.caller_id);
             row::update(self.tx.sql, &self.scope, &before.row)?;
         }
@@ -310,7 +311,7 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
             not_taken.push(name);
         }
     };
-    if memory.trust() > Trust::Foreign || before.row.trust == Trust::Foreign {
+    if may_fill {
         let known = before.names.tags.iter().chain(memory.tags.iter().map(|term| &term.name));
         after.names.tags = terms(known).into_iter().map(|term| term.name).collect();
         let most = MAX_TERMS.max(before.names.tags.len());
