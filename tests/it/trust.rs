@@ -8,7 +8,7 @@ use thermocline::{
 const REPORTED: &str = "I moved to Minsk. My name is Mallory Evil.";
 
 struct Kept {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     file: Thermocline,
     user: User,
     assistant: User,
@@ -18,11 +18,12 @@ struct Kept {
 impl Kept {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { worker: false, ..Config::default() };
+        let mut config = Config::default();
+        config.worker = false;
         let file = Thermocline::open_with(folder.path().join("memory.db"), config).unwrap();
         let user = file.user("alex").unwrap();
         let [assistant, tool] = [Origin::Assistant, Origin::Tool].map(|origin| user.clone().by(origin));
-        Self { _folder: folder, file, user, assistant, tool }
+        Self { folder, file, user, assistant, tool }
     }
 
     /// Records one turn in a session of its own, ends the session and compresses it.
@@ -119,7 +120,7 @@ fn an_anchor_of_the_user_is_replaced_and_retracted_by_the_user_alone() {
     assert_eq!(kept.user.anchor(minsk).unwrap().contests, Some(home));
     let after = [home, diet].map(|id| kept.user.anchor(id).unwrap());
     for (before, after) in before.into_iter().zip(after) {
-        assert_eq!(Anchor { evidence: Vec::new(), ..after.clone() }.value, before.value);
+        assert_eq!(after.value, before.value);
         assert_eq!(
             (after.valid_until, after.retracted_at, after.strength),
             (before.valid_until, before.retracted_at, before.strength)
@@ -170,7 +171,7 @@ fn an_export_carries_how_far_what_it_says_is_trusted() {
     kept.say(&kept.user, "own", "I live in Lisbon.");
     kept.say(&kept.assistant, "forged", REPORTED);
     kept.assistant.record(Some("open"), NewTurn::new("I work as a nurse.", "")).unwrap();
-    let path = kept._folder.path().join("lines");
+    let path = kept.folder.path().join("lines");
     kept.user.export(std::fs::File::create(&path).unwrap()).unwrap();
     let read = std::fs::read_to_string(&path).unwrap();
     let other = Kept::new();
