@@ -44,14 +44,19 @@ pub enum ErrorKind {
     /// caller's id. If the file was deleted or replaced while it was open, or was written after it was opened read-only,
     /// calls fail with this kind until it is reopened.
     Io,
+    /// The disk is full, or a quota is used up. As with `Io`, a turn may or may not be in the file: make room, and record it
+    /// again with the same caller's id.
+    DiskFull,
     /// The file was opened read-only, or its path cannot be written: a read-only file, folder or disk.
     ReadOnly,
-    /// The file or a part of it is damaged, or it is not an SQLite database. Let doctor find the damage, or restore a
+    /// The file or a part of it is damaged, its schema was changed, its log is another file's, or it is not an SQLite
+    /// database. Let doctor find the damage, or restore a
     /// backup. What is not damaged can still be read.
     Corrupt,
     /// A bug in this crate. Please report it.
     Internal,
-    /// The file is another program's database. Choose another path.
+    /// The file is another program's database: choose another path. Or another program has put something into it that can
+    /// act on our tables: the message names it.
     ForeignFile,
     /// The file was written by a newer version of this crate. Upgrade the crate.
     NewerSchema,

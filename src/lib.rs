@@ -192,7 +192,10 @@ pub use crate::{
                 TierStats, UseCount,
             },
         },
-        file::paper::{PaperFile, PaperTurn, PaperTurns},
+        file::{
+            paper::{PaperFile, PaperTurn, PaperTurns},
+            put_back::{BackupFile, ReplacedFile, RestoredFile},
+        },
         rows::embedding::EmbeddingStatus,
         scope::UserKey,
         transfer::Transferred,

@@ -83,6 +83,13 @@ pub enum Event {
     /// Erased data is gone from the rows, but bytes of it may remain in the file or its log, because a reader, perhaps
     /// in another process, keeps the log from being emptied. A job tries again until these bytes are overwritten.
     ScrubPending,
+    /// The write-ahead log has grown large, although it has been copied into the file meanwhile: a reader, perhaps in another
+    /// process, keeps it from beginning anew. Sent once, until it has begun anew.
+    #[non_exhaustive]
+    LogGrows {
+        /// The size of the log in bytes.
+        log_bytes: u64,
+    },
 }
 
 /// A job, as events identify it.
@@ -151,6 +158,9 @@ impl fmt::Display for Event {
                 write!(f, "the writer reopened the file after a failure ({why:?})")
             }
             Self::ScrubPending => f.write_str("erased bytes remain: a reader holds the write-ahead log"),
+            Self::LogGrows { log_bytes } => {
+                write!(f, "the write-ahead log has grown to {log_bytes} bytes: a reader holds it")
+            }
         }
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn event(event: &Event) {
         }
         Event::WriterReopened { why } => warn!(target: "thermocline", ?why, "writer reopened"),
         Event::ScrubPending => warn!(target: "thermocline", "scrub pending"),
+        Event::LogGrows { log_bytes } => warn!(target: "thermocline", log_bytes, "log grows"),
     }
 }
 

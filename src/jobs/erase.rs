@@ -15,7 +15,7 @@ use crate::{
     store::{
         Store,
         acts::erased::Erased,
-        file::scrub,
+        file::scrub::PagesToScrub,
         rows::jobs::{Lease, Owed},
         scope::Scope,
         slice_error::SliceResult,
@@ -103,9 +103,9 @@ async fn scrub(store: &Store) -> Result<bool> {
     scrub_listed(store, owed, &pages).await
 }
 
-async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
-    for slice in pages.chunks(scrub::SLICE_PAGES) {
-        if !scrub_slice(store, owed, slice).await? {
+async fn scrub_listed(store: &Store, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
+    for slice in pages.slices() {
+        if !scrub_slice(store, owed, &slice).await? {
             store.config().on_event.emit(&Event::ScrubPending);
             return Ok(false);
         }
@@ -115,9 +115,9 @@ async fn scrub_listed(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> 
     Ok(true)
 }
 
-async fn scrub_slice(store: &Store, owed: Owed, pages: &[u32]) -> Result<bool> {
+async fn scrub_slice(store: &Store, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
     for _ in 0..LOOKS {
-        if store.scrub(owed, pages.to_vec()).await? {
+        if store.scrub(owed, pages.clone()).await? {
             return Ok(true);
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;

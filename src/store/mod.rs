@@ -58,7 +58,7 @@ use crate::{
             open,
             queue::Writer,
             readers::{ReadTransaction, Readers},
-            scrub,
+            scrub::{self, PagesToScrub},
             sqlite::Sqlite,
             watch::{Mark, Watch},
         },
@@ -308,13 +308,13 @@ impl Store {
     }
 
     /// Returns the scrub that is owed, and the pages in which erased rows may have left copies. `None` if no scrub is owed.
-    pub(crate) fn pages_to_scrub(&self) -> Result<Option<(Owed, Vec<u32>)>> {
+    pub(crate) fn pages_to_scrub(&self) -> Result<Option<(Owed, PagesToScrub)>> {
         self.told(scrub::pages(&self.file))
     }
 
     /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
     /// being emptied.
-    pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
+    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<bool> {
         self.told(self.writer()?.scrub(owed, pages).await)
     }
 

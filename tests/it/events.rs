@@ -60,6 +60,7 @@ fn word(event: &Event) -> String {
         Event::ProviderFailed { provider, name, why, .. } => format!("{} {name} {why:?}", provider.as_str()),
         Event::WriterReopened { why, .. } => format!("reopened {why:?}"),
         Event::ScrubPending => "scrub pending".to_owned(),
+        Event::LogGrows { .. } => "log grows".to_owned(),
         other => panic!("{other:?}"),
     }
 }

@@ -30,6 +30,7 @@ mod doctor;
 mod erase;
 mod erase_turn;
 mod events;
+mod foreign_schema;
 mod health;
 mod imports;
 mod isolation;
@@ -54,6 +55,7 @@ mod read_only;
 mod recall;
 mod recording;
 mod remember;
+mod restored;
 mod revision;
 #[cfg(feature = "schema")]
 mod schema;

@@ -63,6 +63,9 @@ impl Diagnosis {
     }
 }
 
+/// How many differences of the schema are named.
+const MOST_OBJECTS: usize = 20;
+
 /// Runs every check. Reads all rows, which takes minutes for gigabytes. `file` has the results of the checks of pages,
 /// references and row checksums.
 ///
@@ -72,6 +75,13 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
     let counted = |holds, statement| check(holds, sql.scalar(statement, &[]).unwrap_or(1));
     let mut checks = vec![
         check("the pages of the file are sound", file.page_problems),
+        Check {
+            places: file.schema.iter().take(MOST_OBJECTS).cloned().collect(),
+            ..check(
+                "tables, indexes, views and triggers are as this version makes them, and nothing of another program acts on them",
+                file.schema.len() as u64,
+            )
+        },
         counted("no erase is unfinished (running the jobs finishes it)", checks::UNFINISHED_ERASES),
         check("references between tables point to rows that exist", file.reference_problems),
     ];

@@ -11,7 +11,7 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::file::{db_file, errors::from_io},
+    store::file::{db_file, errors::from_io, log_number},
 };
 
 /// Writes a whole, compacted copy of the file and returns its size in bytes. `cp` would not be safe: of 27 copies of a live
@@ -22,15 +22,18 @@ pub(crate) fn backup(conn: &Connection, to: &Path) -> Result<u64> {
     let (partial, to) = names(to)?;
     let partial = Partial::create(partial).map_err(|error| at(error, &to))?;
     copy(conn, &partial.0).map_err(|error| at(error, &to))?;
+    let renumbered = File::options().read(true).write(true).open(&partial.0);
+    renumbered.and_then(|copy| log_number::renumber(&copy)).map_err(|error| from_io(error, &to))?;
     publish(&partial.0, &to)?;
     Ok(fs::metadata(&to).map_err(|error| from_io(error, &to))?.len())
 }
 
 /// The copy under its temporary name, which is removed on drop. Each backup has its own, even if two have the same target.
-struct Partial(PathBuf);
+#[derive(Debug)]
+pub(super) struct Partial(pub(super) PathBuf);
 
 impl Partial {
-    fn create(path: PathBuf) -> Result<Self> {
+    pub(super) fn create(path: PathBuf) -> Result<Self> {
         // SQLite would create the copy with the default mode. Like the original, it must be accessible to its owner only.
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -56,9 +59,20 @@ fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
         return Err(taken(to));
     }
     let to = std::path::absolute(to).map_err(|error| from_io(error, to))?;
+    Ok((partial_name(&to), to))
+}
+
+/// Returns a temporary name beside the file that a copy will become.
+pub(super) fn partial_name(to: &Path) -> PathBuf {
     // The last 62 random bits of a UUIDv7 without a time.
     let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
-    Ok((db_file::beside(&to, &format!(".partial-{random:x}")), to))
+    db_file::beside(to, &format!(".partial-{random:x}"))
+}
+
+/// Syncs the folder of a file, so that its name lasts.
+pub(super) fn sync_folder(file: &Path) -> Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| from_io(error, file))
 }
 
 fn taken(to: &Path) -> Error {
@@ -83,8 +97,7 @@ fn publish(partial: &Path, to: &Path) -> Result<()> {
         Err(_) => rename(partial, to)?,
         Ok(()) => {}
     }
-    let folder = to.parent().unwrap_or(to);
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    sync_folder(to)
 }
 
 /// Renames the copy, for file systems without hard links (exFAT, some network file systems). A file that takes the name

@@ -6,6 +6,9 @@ use rusqlite::{Error as SqlError, ErrorCode};
 
 use crate::error::{Error, ErrorKind};
 
+/// What to do about a full disk.
+const FULL: &str = "the disk is full; make room and try again";
+
 impl From<SqlError> for Error {
     fn from(error: SqlError) -> Self {
         let (kind, message) = match error.sqlite_error_code() {
@@ -19,7 +22,7 @@ impl From<SqlError> for Error {
                 (ErrorKind::Corrupt, "the file is damaged or is not an SQLite database; restore a backup")
             }
             Some(ErrorCode::ReadOnly) => (ErrorKind::ReadOnly, "the file cannot be written"),
-            Some(ErrorCode::DiskFull) => (ErrorKind::Io, "the disk is full; make room and try again"),
+            Some(ErrorCode::DiskFull) => (ErrorKind::DiskFull, FULL),
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
@@ -63,7 +66,11 @@ pub(crate) fn poisons_connection(error: &Error) -> bool {
     let comes_from_sqlite = std::error::Error::source(error)
         .and_then(|source| source.downcast_ref::<SqlError>())
         .is_some_and(|source| source.sqlite_error_code().is_some());
-    comes_from_sqlite && matches!(error.kind(), ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly)
+    comes_from_sqlite
+        && matches!(
+            error.kind(),
+            ErrorKind::Io | ErrorKind::DiskFull | ErrorKind::Corrupt | ErrorKind::ReadOnly
+        )
 }
 
 /// Maps an operating system error to an error for a caller who named `path`.
@@ -80,6 +87,9 @@ pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
             format!("{path} is not writable; check the folder's owner and mode"),
             error,
         ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Error::caused(ErrorKind::DiskFull, format!("{path} cannot be written: {FULL}"), error)
+        }
         _ => Error::caused(ErrorKind::Io, format!("{path} cannot be opened or written"), error),
     }
 }
@@ -87,6 +97,16 @@ pub(crate) fn from_io(error: io::Error, path: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_has_a_kind_of_its_own_and_costs_the_connection() {
+        let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+        let error = Error::from(SqlError::SqliteFailure(full, None));
+        assert_eq!((error.kind(), poisons_connection(&error)), (ErrorKind::DiskFull, true));
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert_eq!(from_io(kind.into(), Path::new("m.db")).kind(), ErrorKind::DiskFull);
+        }
+    }
 
     #[test]
     fn a_constraint_that_no_act_expected_is_a_bug_of_ours_and_costs_no_connection() {

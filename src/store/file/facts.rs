@@ -11,6 +11,7 @@ use crate::{
         errors::from_io,
         migrate,
         row_check::{self, RowDamage},
+        schema,
     },
 };
 
@@ -63,6 +64,8 @@ pub(crate) struct Soundness {
     /// References between tables that point to nothing.
     pub(crate) reference_problems: u64,
     pub(crate) damage: RowDamage,
+    /// How the schema differs from ours, one sentence each.
+    pub(crate) schema: Vec<String>,
     /// The settings as a new connection sees them, without those that cannot be read.
     pub(crate) settings: Vec<(String, String)>,
 }
@@ -75,6 +78,7 @@ impl Soundness {
             page_problems: page_problems(conn).unwrap_or(1),
             reference_problems: reference_problems(conn).unwrap_or(1),
             damage: row_check::damage(conn).unwrap_or_else(|_| RowDamage { rows: 1, ..RowDamage::default() }),
+            schema: schema_problems(conn),
             settings: settings(conn),
         })
     }
@@ -103,6 +107,13 @@ fn page_problems(conn: &Connection) -> Result<u64> {
 
 fn reference_problems(conn: &Connection) -> Result<u64> {
     Ok(conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?)
+}
+
+fn schema_problems(conn: &Connection) -> Vec<String> {
+    match schema::differences(conn) {
+        Ok(found) => found.iter().map(ToString::to_string).collect(),
+        Err(_) => vec!["the schema cannot be read".to_owned()],
+    }
 }
 
 fn settings(conn: &Connection) -> Vec<(String, String)> {

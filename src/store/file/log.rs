@@ -14,6 +14,9 @@ use crate::{
 /// By how many pages the log grows before it is copied again: 4 MB, SQLite's own default.
 const CHECKPOINT_PAGES: i32 = 1_000;
 
+/// How many pages are in the log when an operator is told that it grows: 32 MB, eight times what it has without a reader.
+const LARGE_PAGES: i32 = 8 * CHECKPOINT_PAGES;
+
 /// How long closing waits for readers, so that the log can be emptied into the file.
 const CLOSING_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -27,6 +30,10 @@ thread_local! {
 pub(super) struct Growth {
     /// The number of pages in the log when a copy was last due.
     copied: i32,
+    /// The number of pages in the log after the last commit that was looked at.
+    pages: i32,
+    /// Whether the operator was told of this log.
+    is_told: bool,
 }
 
 impl Growth {
@@ -38,11 +45,23 @@ impl Growth {
         }));
     }
 
+    /// Returns whether the last commit began the log anew. Call it after each commit.
+    pub(super) fn has_restarted(&mut self) -> bool {
+        let pages = PAGES.get();
+        pages < std::mem::replace(&mut self.pages, pages)
+    }
+
+    /// Returns whether the log has become large since it began, although it was copied. Returns `true` once for each log.
+    pub(super) fn is_to_be_told(&mut self) -> bool {
+        let is_large = PAGES.get() >= LARGE_PAGES && self.copied > 0;
+        is_large && !std::mem::replace(&mut self.is_told, true)
+    }
+
     /// Returns whether the log should be copied now: once for every [`CHECKPOINT_PAGES`] pages.
     pub(super) fn is_due(&mut self) -> bool {
         let pages = PAGES.get();
         if pages < self.copied {
-            self.copied = 0; // The log was restarted.
+            (self.copied, self.is_told) = (0, false); // The log was restarted.
         }
         let is_due = pages - self.copied >= CHECKPOINT_PAGES;
         if is_due {

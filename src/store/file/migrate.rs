@@ -136,6 +136,9 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "vector_gaps",
 ];
 
+/// The tables that are a backend's own if it had them before us.
+pub(super) const SHARED: [&str; 2] = ["users", "state_snapshots"];
+
 /// The newest schema version that this build knows: the last of `migrations/`. A constant, because refinery would compile a
 /// regular expression to find it in every process that opens a file (1.3 ms).
 pub(crate) const LATEST: i64 = 23;
@@ -168,18 +171,23 @@ pub(crate) fn taken_name(conn: &Connection, version: i64) -> Result<Option<&'sta
     Ok(None)
 }
 
-/// Returns the names in a file of an older schema version. Creates such a database in memory, which takes a few
-/// milliseconds.
+/// Returns the names in a file of an older schema version.
 fn names_of(version: i64) -> Result<BTreeSet<String>> {
+    let conn = in_memory(version)?;
+    let mut stmt = conn.prepare("SELECT name FROM sqlite_schema")?;
+    let names = stmt.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Makes a database of this schema version in memory, which takes a few milliseconds.
+pub(super) fn in_memory(version: i64) -> Result<Connection> {
     let mut conn = Connection::open_in_memory()?;
     let target = version.try_into().map_or(Target::Latest, Target::Version);
     let mut runner = embedded::migrations::runner().set_grouped(true).set_target(target);
     runner.set_migration_table_name(HISTORY);
-    let failed = |error| Error::caused(ErrorKind::Io, "an older schema could not be made in memory", error);
+    let failed = |error| Error::caused(ErrorKind::Io, "the schema could not be made in memory", error);
     runner.run(&mut conn).map_err(failed)?;
-    let mut stmt = conn.prepare("SELECT name FROM sqlite_schema")?;
-    let names = stmt.query_map([], |row| row.get(0))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
+    Ok(conn)
 }
 
 /// Returns whether anything in the schema has this name. Ignores case, as SQLite does when it compares names.
@@ -205,6 +213,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
         .and_then(rusqlite::Error::sqlite_error_code);
     let (kind, why) = match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (ErrorKind::Busy, "try again"),
+        Some(ErrorCode::DiskFull) => (ErrorKind::DiskFull, "the disk is full"),
         // SQLite checks every row when a migration adds a column.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => (
             ErrorKind::Corrupt,

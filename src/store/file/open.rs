@@ -23,7 +23,7 @@ use crate::{
         errors::from_io,
         held::{self, Access},
         image::{Image, ImagePaths},
-        migrate, paper, row_check,
+        log_number, migrate, paper, row_check, schema,
     },
 };
 
@@ -46,6 +46,7 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
         create(&path)?;
     }
     let path = resolved(path, config.must_exist)?;
+    check_is_file(&path)?;
     let deadline = Deadline::after(OPEN_TIMEOUT);
     loop {
         match prepare(&path, config) {
@@ -58,28 +59,52 @@ pub(crate) fn open(path: &Path, config: &Config) -> Result<(DbFile, Connection)>
     }
 }
 
+/// Returns the path of the file to open or to make at this path.
+pub(super) fn place_of(path: &Path) -> Result<PathBuf> {
+    let path = resolved(checked_path(path)?, true)?;
+    check_is_file(&path)?;
+    Ok(path)
+}
+
+/// Fails if there is something else at the path than a file, such as a device.
+fn check_is_file(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            let message =
+                format!("{} is not a file but a device, a pipe or a socket; name a file", path.display());
+            Err(Error::invalid(message))
+        }
+        _ => Ok(()), // The caller reports a missing file.
+    }
+}
+
 /// Opens a file read-only. Creates and writes nothing, so the file must be up to date.
 pub(crate) fn look_only(path: &Path, config: &Config) -> Result<DbFile> {
     check_sqlite(rusqlite::version_number())?;
-    let path = resolved(checked_path(path)?, true)?;
+    let path = place_of(path)?;
     if file_bytes(&path, true)? == 0 {
         return Err(no_memory(&path));
     }
     db_file::check_one_name(&path)?;
     let key = db_file::file_key(&path).map_err(|error| from_io(error, &path))?;
+    log_number::check(&path, &key)?;
     let place = ImagePaths { file: path.clone(), log: beside(&path, "-wal"), shm: beside(&path, "-shm") };
     let image = Image::of(place, || held::open(&path, &key, Access::Read))?;
     let file = DbFile::looked_at(path.clone(), key, image);
     let conn = file.reader().and_then(can_read).map_err(|error| explain_unreadable(error, &path))?;
-    match of_schema(&conn, &path, config)? {
+    let kind = of_schema(&conn, &path, config)?;
+    if kind == DatabaseKind::Current {
+        schema::check_readable(&conn, &path)?;
+    }
+    match kind {
         DatabaseKind::Empty | DatabaseKind::Backend => Err(no_memory(&path)),
         DatabaseKind::Current if row_check::is_sealed(&conn)? => Ok(file),
         // `Current` is possible after a crash between the migration and `row_check::seal`.
         DatabaseKind::Older | DatabaseKind::Current => Err(Error::new(
             ErrorKind::ReadOnly,
             format!(
-                "{} was last opened by an older version and must be upgraded, which changes it; copy it to \
-                 a writable place, and open the copy",
+                "{} was last opened by an older version and must be upgraded, which changes it; open it for writing, \
+                 or copy it to a writable place and open the copy",
                 path.display()
             ),
         )),
@@ -91,7 +116,7 @@ fn no_memory(path: &Path) -> Error {
 }
 
 fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
-    let found = examine(path, config)?;
+    let (found, is_whole) = examine(path, config)?;
     if config.must_exist && matches!(found, DatabaseKind::Empty | DatabaseKind::Backend) {
         return Err(no_memory(path));
     }
@@ -101,18 +126,24 @@ fn prepare(path: &Path, config: &Config) -> Result<(DbFile, Connection)> {
         connect::writer_before_migration(path, config).map_err(|error| explain_unwritable(error, path))?;
     if found == DatabaseKind::Empty {
         conn.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
+        log_number::begin(&conn)?;
     }
     if found != DatabaseKind::Current {
         migrate::migrate(&mut conn)?;
     }
     row_check::seal(&conn)?;
+    if !is_whole {
+        let tx = conn.unchecked_transaction()?;
+        schema::settle(&tx, path)?;
+        tx.commit()?;
+    }
     row_check::keep(&conn)?;
     Ok((DbFile::opened(path.to_owned(), key, &conn)?, conn))
 }
 
 /// What the file at the path is.
 #[derive(Debug, PartialEq, Eq)]
-enum DatabaseKind {
+pub(super) enum DatabaseKind {
     /// A missing or empty file, or a database without tables.
     Empty,
     /// A database with our tables, of this build's schema version.
@@ -124,11 +155,14 @@ enum DatabaseKind {
 }
 
 /// Examines the file. Writes nothing, except that a journal left by a crash may be rolled back. Fails if the file is neither
-/// ours nor may become ours.
-fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
+/// ours nor may become ours. Returns `true` beside its kind if nothing of its schema is missing.
+fn examine(path: &Path, config: &Config) -> Result<(DatabaseKind, bool)> {
     if file_bytes(path, config.must_exist)? == 0 {
-        return Ok(DatabaseKind::Empty);
+        return Ok((DatabaseKind::Empty, true));
     }
+    // Before anything is read, because a read may make SQLite create a log next to the file, with the file's mode.
+    connect::check_writable(path).map_err(|error| explain_unwritable(error, path))?;
+    log_number::check(path, &db_file::file_key(path).map_err(|error| from_io(error, path))?)?;
     let conn = look(path).map_err(|error| explain_unwritable(error, path))?;
     let moment = conn.unchecked_transaction()?; // Another process may be migrating the file.
     let found = of_schema(&moment, path, config)?;
@@ -146,7 +180,8 @@ fn examine(path: &Path, config: &Config) -> Result<DatabaseKind> {
             ),
         ));
     }
-    Ok(found)
+    let missing = schema::check(&moment, path)?;
+    Ok((found, missing.is_empty()))
 }
 
 /// Returns the file's size in bytes. A missing file has 0 bytes if `may_be_missing` is true, otherwise it is an error.
@@ -159,7 +194,7 @@ fn file_bytes(path: &Path, may_be_missing: bool) -> Result<u64> {
 
 /// Determines the kind of a database. If it has our tables, their schema version decides. Otherwise its `application_id`
 /// must be 0, ours, or the one that the configuration names: a backend's file keeps its own.
-fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
+pub(super) fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<DatabaseKind> {
     if let Some(version) = migrate::version(conn).map_err(|error| at(error, path))? {
         return match version.cmp(&migrate::LATEST) {
             std::cmp::Ordering::Equal => Ok(DatabaseKind::Current),
@@ -214,11 +249,7 @@ fn of_schema(conn: &Connection, path: &Path, config: &Config) -> Result<Database
 ///
 /// A backend that crashed may have left a journal, which only a connection that may write can roll back. The rollback
 /// restores the previous state, as the backend's next opening would.
-///
-/// Fails before it reads if the file cannot be written, because a read may make SQLite create a log next to the file, with
-/// the file's mode.
 fn look(path: &Path) -> Result<Connection> {
-    connect::check_writable(path)?;
     match connect::reader(path).and_then(can_read) {
         Err(error) if error.kind() == ErrorKind::ReadOnly => {
             can_read(Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?)
@@ -327,6 +358,12 @@ fn create(path: &Path) -> Result<()> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if path.as_os_str().as_encoded_bytes().ends_with(std::path::MAIN_SEPARATOR_STR.as_bytes()) {
+        return Err(Error::invalid(format!(
+            "{} names a folder that does not exist; name a file",
+            path.display()
+        )));
+    }
     match options.open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == IoKind::AlreadyExists => Ok(()),

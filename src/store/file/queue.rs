@@ -25,6 +25,7 @@ use crate::{
         file::{
             commits::Commits,
             db_file::DbFile,
+            scrub::PagesToScrub,
             watch::Watch,
             writer::{Command, Order, Scrub, WriterThread},
         },
@@ -184,7 +185,7 @@ impl Writer {
 
     /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
     /// being emptied.
-    pub(crate) async fn scrub(&self, owed: Owed, pages: Vec<u32>) -> Result<bool> {
+    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<bool> {
         let (sender, receiver) = oneshot::channel();
         self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after(self.timeout)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))

@@ -22,6 +22,9 @@ use crate::{
 
 /// The checksum's column: a BLOB of 4 bytes, big-endian, so that writing it never changes a row's size.
 const COLUMN: &str = "row_check";
+/// The column as it is added to the tables that no migration can add it to.
+pub(super) const COLUMN_ADDED: &str =
+    "row_check BLOB NOT NULL DEFAULT x'00000000' /* CRC-32 of the row's other columns. */";
 /// The value of the column in a row that a migration or another program wrote, without our triggers.
 const UNSEALED: &str = "x'00000000'";
 /// The SQL function that computes a row's checksum from its other columns, in order.
@@ -122,10 +125,7 @@ pub(crate) fn seal(conn: &Connection) -> Result<()> {
     // No migration can add the column to these tables, because whether they are ours differs between files.
     for table in shared(&tx)?.iter().chain([&migrate::HISTORY.to_owned()]) {
         if !has_column(&tx, table)? {
-            tx.execute_batch(&format!(
-                "ALTER TABLE {table} ADD COLUMN {COLUMN} BLOB NOT NULL DEFAULT {UNSEALED} \
-                 /* CRC-32 of the row's other columns. */"
-            ))?;
+            tx.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {COLUMN_ADDED}"))?;
         }
     }
     for CheckedTable { name, columns, .. } in tables(&tx)? {
@@ -251,7 +251,7 @@ fn tables(conn: &Connection) -> Result<Vec<CheckedTable>> {
 }
 
 /// Returns which of the tables `users` and `state_snapshots` are ours. A backend may have created its own before us.
-fn shared(conn: &Connection) -> Result<Vec<String>> {
+pub(super) fn shared(conn: &Connection) -> Result<Vec<String>> {
     if migrate::version(conn)?.is_none() {
         return Ok(Vec::new());
     }

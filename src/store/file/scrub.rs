@@ -16,13 +16,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
     clock::SystemClock,
-    error::Result,
+    error::{Error, ErrorKind, Result},
     store::{
         file::{
             db_file::DbFile,
             errors::from_io,
             held::{self, Access},
-            migrate,
+            log_number, migrate, schema,
             sqlite::Sqlite,
         },
         rows::jobs::{self, Owed},
@@ -30,18 +30,42 @@ use crate::{
 };
 
 /// The number of pages per slice: 2 MiB to read, about 2 ms.
-pub(crate) const SLICE_PAGES: usize = 512;
+const SLICE_PAGES: usize = 512;
+
+/// Pages whose gaps are to be overwritten.
+#[derive(Clone, Debug)]
+pub(crate) struct PagesToScrub {
+    pub(crate) numbers: Vec<u32>,
+    /// Whether the numbers are those of all pages, of which the file's map of pages says which have gaps.
+    are_by_map: bool,
+}
+
+impl PagesToScrub {
+    /// Returns the pages in slices.
+    pub(crate) fn slices(&self) -> impl Iterator<Item = Self> {
+        let are_by_map = self.are_by_map;
+        self.numbers.chunks(SLICE_PAGES).map(move |slice| Self { numbers: slice.to_vec(), are_by_map })
+    }
+}
 
 /// Returns the scrub that is owed, and the pages of our own tables and indexes. `None` if no scrub is owed.
 ///
+/// A file that was set up for shrinking has a map of its pages, so that no page has to be read to list them. Without that map
+/// `dbstat` lists them, which reads them all.
+///
 /// Rows that SQLite moves later leave only copies of rows that still exist, so a list that was made after an erase stays
 /// valid for that erase.
-pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
+pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, PagesToScrub)>> {
     let conn = file.reader()?;
     let snapshot = conn.unchecked_transaction()?;
     let Some(owed) = jobs::owed_scrub(&Sqlite::new(&snapshot, &SystemClock))? else {
         return Ok(None);
     };
+    if has_map(&snapshot)? {
+        let count: u32 = snapshot.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        // The first page has the schema, and no row of ours.
+        return Ok(Some((owed, PagesToScrub { numbers: (2..=count).collect(), are_by_map: true })));
+    }
     let mut stmt = snapshot.prepare(
         "SELECT d.pageno AS pageno FROM dbstat AS d JOIN sqlite_schema AS s ON s.name = d.name
          WHERE d.pagetype IN ('leaf', 'internal')
@@ -51,7 +75,12 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
     )?;
     let ours = serde_json::json!(migrate::OUR_NAMES).to_string();
     let rows = stmt.query_map([ours], |row| row.get("pageno"))?;
-    Ok(Some((owed, rows.collect::<rusqlite::Result<_>>()?)))
+    let numbers = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(Some((owed, PagesToScrub { numbers, are_by_map: false })))
+}
+
+fn has_map(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.query_row("PRAGMA auto_vacuum", [], |row| row.get::<_, i64>(0)).map(|mode| mode != 0)
 }
 
 /// Overwrites the gaps of these pages, unless somebody has done it already. Returns `false` if somebody has written since
@@ -59,28 +88,43 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, Vec<u32>)>> {
 ///
 /// While we hold the write lock, an empty log stays empty, and nobody has anything to copy into the file. That is true only
 /// of the log that we have open, so it must be the file's log.
-pub(super) fn scrub_if_owed(conn: &Connection, file: &DbFile, owed: Owed, pages: &[u32]) -> Result<bool> {
+pub(super) fn scrub_if_owed(
+    conn: &Connection,
+    file: &DbFile,
+    owed: Owed,
+    pages: &PagesToScrub,
+) -> Result<bool> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     file.check()?;
+    schema::check(&tx, file.path())?;
     if file.log_bytes()? > 0 {
         return Ok(false);
     }
-    if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.len())? {
+    if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.numbers.len())? {
         return Ok(true); // Somebody else has done it already.
     }
+    log_number::raise(&tx)?; // Its log begins with this transaction.
     scrub(&tx, file, pages)?;
     tx.commit()?;
     Ok(true)
 }
 
 /// Overwrites the gaps of these pages. `conn` must hold the write lock, and the log must be empty.
-fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
+fn scrub(conn: &Connection, db: &DbFile, pages: &PagesToScrub) -> Result<()> {
     let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let file = held::open(path, db.key(), Access::Write)?;
     db.check_itself()?;
     let mut page = vec![0; page_size];
-    for &number in pages {
+    let mut map = Map::default();
+    if pages.are_by_map && !has_map(conn)? {
+        let message = "another program has rebuilt the file while it was scrubbed; try again";
+        return Err(Error::new(ErrorKind::Busy, message));
+    }
+    for &number in &pages.numbers {
+        if pages.are_by_map && !map.has_gap(file, page_size, number).map_err(|error| from_io(error, path))? {
+            continue;
+        }
         let start = u64::from(number.saturating_sub(1)) * page_size as u64;
         match read_at(file, &mut page, start) {
             Ok(()) => {}
@@ -96,6 +140,45 @@ fn scrub(conn: &Connection, db: &DbFile, pages: &[u32]) -> Result<()> {
         }
     }
     file.sync_data().map_err(|error| from_io(error, path))
+}
+
+/// The file's map of its pages (SQLite's file format, section 1.8): each page of the map says what the pages after it are.
+#[derive(Default)]
+struct Map {
+    /// The number of the page of the map that was read last.
+    number: u32,
+    page: Vec<u8>,
+}
+
+impl Map {
+    /// The size of an entry: what the page is, and the page that leads to it.
+    const ENTRY_BYTES: usize = 5;
+    /// What an entry says of the root of a table or an index, and of its other pages. All others have no gaps: they are free,
+    /// or continue a long row.
+    const WITH_GAPS: [u8; 2] = [1, 5];
+    /// The byte on which SQLite takes its locks. Nothing is on its page.
+    const LOCK_BYTE: usize = 0x4000_0000;
+
+    fn has_gap(&mut self, file: &File, page_size: usize, number: u32) -> io::Result<bool> {
+        let lock_page = u32::try_from(Self::LOCK_BYTE / page_size + 1).unwrap_or(u32::MAX);
+        let Ok(entries) = u32::try_from(page_size / Self::ENTRY_BYTES) else { return Ok(false) };
+        let Some(after) = number.checked_sub(2) else { return Ok(false) };
+        let mut map = after / (entries + 1) * (entries + 1) + 2;
+        map += u32::from(map == lock_page);
+        if number <= map || number == lock_page {
+            return Ok(false); // A page of the map itself.
+        }
+        if self.number != map {
+            self.page.resize(page_size, 0);
+            match read_at(file, &mut self.page, u64::from(map - 1) * page_size as u64) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false), // The file has shrunk since.
+                read => read?,
+            }
+            self.number = map;
+        }
+        let entry = Self::ENTRY_BYTES * (number - map - 1) as usize;
+        Ok(self.page.get(entry).is_some_and(|what| Self::WITH_GAPS.contains(what)))
+    }
 }
 
 /// Returns the gap between a page's directory (the cell pointer array) and its contents (SQLite's file format, section 1.6).
@@ -116,24 +199,37 @@ fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
+pub(super) fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
 }
 
+/// Reads as many bytes as there are, and at most as many as fit.
 #[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
+pub(super) fn read_some_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, start)
+}
+
+#[cfg(unix)]
+pub(super) fn write_at(file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, start)
 }
 
 #[cfg(not(unix))]
-fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
+pub(super) fn read_some_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(start))?;
+    file.read(bytes)
+}
+
+#[cfg(not(unix))]
+pub(super) fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(bytes)
 }
 
 #[cfg(not(unix))]
-fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
+pub(super) fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     file.seek(SeekFrom::Start(start))?;
     file.write_all(bytes)
@@ -142,8 +238,6 @@ fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(unix)]
-    use crate::error::ErrorKind;
     #[cfg(unix)]
     use crate::{
         config::Config,
@@ -172,6 +266,35 @@ mod tests {
         assert_eq!(gap(&[13], 0), None);
     }
 
+    #[test]
+    fn the_map_and_dbstat_name_the_same_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        for (page_size, rows) in [(4_096, 3_000), (512, 9_000)] {
+            let path = folder.path().join(format!("{page_size}.db"));
+            #[expect(clippy::disallowed_methods, reason = "a file that is none of ours")]
+            let conn = Connection::open(&path).unwrap();
+            conn.execute_batch(&format!(
+                "PRAGMA page_size = {page_size}; PRAGMA auto_vacuum = INCREMENTAL;
+                 CREATE TABLE kept(n INTEGER PRIMARY KEY, x); CREATE INDEX by_x ON kept(x); CREATE TABLE gone(x);
+                 WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT {rows})
+                 INSERT INTO kept SELECT n, zeroblob(n % 97 * (n % 13)) FROM n;
+                 INSERT INTO gone SELECT x FROM kept; DROP TABLE gone;"
+            ))
+            .unwrap();
+            let with_gaps =
+                "SELECT pageno FROM dbstat WHERE pagetype IN ('leaf', 'internal') AND pageno > 1 ORDER BY 1";
+            let mut stmt = conn.prepare(with_gaps).unwrap();
+            let expected: Vec<u32> =
+                stmt.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+            let count: u32 = conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+            let (file, mut map) = (File::open(&path).unwrap(), Map::default());
+            let found: Vec<u32> =
+                (2..=count).filter(|&number| map.has_gap(&file, page_size, number).unwrap()).collect();
+            assert!(found.len() > 300 && count as usize > found.len() + 300, "{} of {count}", found.len());
+            assert_eq!(found, expected, "{page_size}");
+        }
+    }
+
     /// Checks that a file opened by `name` is scrubbed only if its log is empty, and that a missing log is an error.
     #[cfg(unix)]
     #[track_caller]
@@ -181,14 +304,15 @@ mod tests {
             "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
         conn.execute(job, []).unwrap();
         let owed = jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().unwrap();
-        assert!(!scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        let pages = &PagesToScrub { numbers: vec![1], are_by_map: true };
+        assert!(!scrub_if_owed(&conn, &file, owed, pages).unwrap(), "{}", name.display());
         assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
-        assert!(scrub_if_owed(&conn, &file, owed, &[1]).unwrap(), "{}", name.display());
+        assert!(scrub_if_owed(&conn, &file, owed, pages).unwrap(), "{}", name.display());
 
         let log = beside(file.path(), "-wal");
         assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
         std::fs::remove_file(&log).unwrap();
-        let error = scrub_if_owed(&conn, &file, owed, &[1]).unwrap_err();
+        let error = scrub_if_owed(&conn, &file, owed, pages).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
     }
 

@@ -30,7 +30,9 @@ use crate::{
             db_file::DbFile,
             errors::poisons_connection,
             log::{self, Growth},
-            scrub, shrink,
+            log_number, schema,
+            scrub::{self, PagesToScrub},
+            shrink,
             sqlite::Sqlite,
             watch::{Mark, Watch},
         },
@@ -73,7 +75,7 @@ pub(super) enum Order {
 /// `false` if a reader keeps the log from being emptied.
 pub(super) struct Scrub {
     pub(super) owed: Owed,
-    pub(super) pages: Vec<u32>,
+    pub(super) pages: PagesToScrub,
     pub(super) sender: oneshot::Sender<Result<bool>>,
 }
 
@@ -94,6 +96,10 @@ pub(super) struct WriterThread {
     later: WrittenLater,
     /// The data version when the file was last known to be at its path. While it is unchanged, nobody else has committed.
     seen: i64,
+    /// The cookie of the schema that was last found to be ours. `None` if this connection has not looked yet.
+    schema: Option<i64>,
+    /// Whether the next commit may begin a log: then it raises the file's log number.
+    begins_log: bool,
 }
 
 impl WriterThread {
@@ -106,8 +112,21 @@ impl WriterThread {
     ) -> Result<Self> {
         let (log, later) = (Growth::default(), WrittenLater::default());
         let broken_by = None;
-        let mut thread =
-            Self { file, conn: None, broken_by, config, live, watch, work, commits, log, later, seen: 0 };
+        let mut thread = Self {
+            file,
+            conn: None,
+            broken_by,
+            config,
+            live,
+            watch,
+            work,
+            commits,
+            log,
+            later,
+            seen: 0,
+            schema: None,
+            begins_log: true,
+        };
         thread.adopt(conn)?;
         Ok(thread)
     }
@@ -182,15 +201,15 @@ impl WriterThread {
     }
 
     /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
-    fn scrub(&mut self, owed: Owed, pages: &[u32]) -> Result<bool> {
+    fn scrub(&mut self, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
-        self.log = Growth::default();
+        (self.log, self.begins_log) = (Growth::default(), true);
         let is_done = log::empty_at_once(conn, &self.config).and_then(|is_empty| {
-            Ok(is_empty && (pages.is_empty() || scrub::scrub_if_owed(conn, &self.file, owed, pages)?))
+            Ok(is_empty && (pages.numbers.is_empty() || scrub::scrub_if_owed(conn, &self.file, owed, pages)?))
         });
         let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
-        if !pages.is_empty() {
+        if !pages.numbers.is_empty() {
             self.conn = None; // It may have old copies of pages in its cache, and would write them back.
         }
         is_done.inspect_err(|error| self.drop_if_broken(error))
@@ -210,6 +229,7 @@ impl WriterThread {
             return Ok(false); // Returns without taking the write lock.
         }
         let tx = begin(conn, Deadline::after(PATIENCE_BEHIND))?;
+        check_schema(&tx, &self.file, self.schema)?;
         let has_more = shrink::shrink(&tx)?;
         self.config.faults.meet(Moment::Before, "COMMIT")?;
         tx.commit()?;
@@ -279,6 +299,7 @@ impl WriterThread {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, batch[0].deadline())?;
+        self.schema = check_schema(&tx, &self.file, self.schema)?;
         let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
         let mut staged: Staged = HashMap::new();
         // A savepoint copies each page before the page changes. A single command does not need one.
@@ -319,11 +340,16 @@ impl WriterThread {
                 tx.prepare_cached("RELEASE command")?.execute([])?;
             }
         }
+        if self.begins_log {
+            log_number::raise(&tx)?;
+        }
         let seen = connect::data_version(&tx)?;
         self.config.faults.meet(Moment::Before, "COMMIT")?;
         let begun = Stopwatch::start();
         tx.commit()?;
         self.commits.note(begun.elapsed());
+        // Another process may have emptied the log: then the next commit says whose log it is.
+        self.begins_log = self.log.has_restarted() && !self.begins_log;
         self.config.faults.meet(Moment::After, "COMMIT")?;
         self.file.check()?; // A commit to a file that is no longer at its path does not count.
         self.seen = seen;
@@ -343,6 +369,8 @@ impl WriterThread {
     fn adopt(&mut self, conn: Connection) -> Result<()> {
         Growth::watch(&conn);
         self.seen = connect::data_version(&conn)?;
+        self.begins_log = true;
+        self.schema = None; // Somebody may have planted a trigger while we had no connection.
         self.conn = Some(conn);
         Ok(())
     }
@@ -369,11 +397,18 @@ impl WriterThread {
     /// for it. Uses the writer's connection, because a loop on another connection does not catch up (the log grew to 300-700
     /// MB in 3 s).
     fn checkpoint_if_due(&mut self) {
+        if self.log.is_to_be_told()
+            && let Ok(log_bytes) = self.file.log_bytes()
+        {
+            self.config.on_event.emit(&Event::LogGrows { log_bytes });
+        }
         if self.log.is_due()
             && let Some(conn) = &self.conn
-            && let Err(failure) = log::copy(conn)
         {
-            self.drop_if_broken(&failure); // The turns are safe in the log.
+            self.begins_log = true; // If all of it could be copied.
+            if let Err(failure) = log::copy(conn) {
+                self.drop_if_broken(&failure); // The turns are safe in the log.
+            }
         }
     }
 
@@ -416,6 +451,14 @@ fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
             begun => return Ok(begun?),
         }
     }
+}
+
+/// Checks the schema if its cookie is not the known one, so that nothing that was planted meanwhile acts in `tx`. Returns the
+/// cookie, or `None` if something was made again, which changes the cookie if `tx` commits.
+pub(super) fn check_schema(tx: &Transaction<'_>, file: &DbFile, known: Option<i64>) -> Result<Option<i64>> {
+    let cookie = schema::cookie(tx)?;
+    let is_whole = known == Some(cookie) || schema::settle(tx, file.path())?;
+    Ok(is_whole.then_some(cookie))
 }
 
 #[cfg(test)]
