@@ -350,6 +350,28 @@ pub(crate) struct BackupArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct RestoreArgs {
+    /// The backup to put in the place of the file.
+    pub(crate) backup: PathBuf,
+
+    /// Delete the file that is replaced, instead of keeping it beside the new one.
+    #[arg(long)]
+    pub(crate) delete_replaced: bool,
+
+    /// Do not ask.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArgs {
+    /// Also queue jobs that rebuild a damaged index or damaged vectors from the texts; jobs run performs them. This opens
+    /// the file for writing.
+    #[arg(long)]
+    pub(crate) mend: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     pub(crate) shell: Shell,

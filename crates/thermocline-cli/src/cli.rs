@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{
         AnchorListArgs, AnchorRetractArgs, AnchorSetArgs, AnchorShowArgs, BackupArgs, CompletionsArgs,
-        CompressAgainArgs, EraseArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs, JobsRunArgs,
-        ReplayArgs, SessionArgs, SessionListArgs, SessionShowArgs, SessionStateArgs, SessionTurnsArgs,
-        TurnShowArgs, UserExportArgs, UserListArgs,
+        CompressAgainArgs, DoctorArgs, EraseArgs, HelpArgs, ImportArgs, JobsListArgs, JobsRetryArgs,
+        JobsRunArgs, ReplayArgs, RestoreArgs, SessionArgs, SessionListArgs, SessionShowArgs,
+        SessionStateArgs, SessionTurnsArgs, TurnShowArgs, UserExportArgs, UserListArgs,
     },
     exit::EXIT_CODES,
     find::Db,
@@ -295,11 +295,11 @@ pub(crate) enum Verb {
 
     /// Check whether the whole file is sound.
     ///
-    /// Checks its pages, the counts that must agree, every text against its hash, and its settings. Reads the whole file,
-    /// which takes minutes for gigabytes; others may use it meanwhile. Exits with 7 if a check fails: then keep the file,
-    /// and restore a backup.
+    /// Checks its pages, its tables, indexes, views and triggers, the counts that must agree, every text against its hash,
+    /// and its settings. Reads the whole file, which takes minutes for gigabytes; others may use it meanwhile. Writes
+    /// nothing, neither to the file nor to its log. Exits with 7 if a check fails: then keep the file, and restore a backup.
     #[command(after_help = "Example:\n  thermocline doctor && echo sound")]
-    Doctor,
+    Doctor(DoctorArgs),
 
     /// Write a complete copy of the file as of this moment.
     ///
@@ -307,6 +307,20 @@ pub(crate) enum Verb {
     /// name only once it is on disk, and never replaces a file.
     #[command(after_help = "Example:\n  thermocline backup thermocline-2026-06-01.db")]
     Backup(BackupArgs),
+
+    /// Put a backup in the place of the file.
+    ///
+    /// Use this instead of cp or mv: after a crash, the old file's log is still there, and would destroy whatever takes the
+    /// file's place. Checks the backup first: that it is Thermocline's, complete and sound. Every process that has the file
+    /// open must be ended before; otherwise nothing is replaced, and it exits with 6. The file that was there is kept beside
+    /// the new one as FILE.replaced-1 (2, 3 ...), with what its log had, and may be opened under that name. If this is
+    /// interrupted, the file is the old one or the new one; run it again.
+    ///
+    /// Asks first if there is a file, unless --yes is given; without a terminal and without --yes, it only says what would be
+    /// replaced, and exits with 3.
+    #[command(after_help = "Examples:\n  thermocline restore thermocline-2026-06-01.db\n  \
+                            thermocline --db memory.db restore memory-backup.db --yes")]
+    Restore(RestoreArgs),
 
     /// Write all of a user's memory to a file: JSON Lines, to move it or to keep it.
     ///

@@ -7,6 +7,7 @@ use serde::Serialize;
 use thermocline::{Check, Diagnosis};
 
 use crate::{
+    args::DoctorArgs,
     exit::{Exit, Failure},
     find::{self, Db},
     output::Output,
@@ -20,9 +21,9 @@ struct DoctorReport {
     settings: BTreeMap<String, String>,
 }
 
-pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
+pub(crate) fn run(db: &Db, args: &DoctorArgs, out: &Output) -> Result<(), Failure> {
     let diagnosis = {
-        let memory = find::memory(db)?;
+        let memory = if args.mend { find::writable(db)? } else { find::read_only(db, find::verb_config())? };
         let _progress = out.progress(None, "checking");
         memory.doctor()?
     };
@@ -35,7 +36,10 @@ pub(crate) fn run(db: &Db, out: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     let checks = if failed == 1 { "one check".to_owned() } else { format!("{failed} checks") };
-    Err(Failure::new(Exit::Unhealthy, format!("{checks} failed; keep the file, and restore a backup")))
+    Err(Failure::new(
+        Exit::Unhealthy,
+        format!("{checks} failed; keep the file, and put a backup back with thermocline restore"),
+    ))
 }
 
 /// The maximum number of damaged rows in the text; `--json` lists more.

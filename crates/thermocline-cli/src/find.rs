@@ -44,13 +44,18 @@ pub(crate) fn memory(db: &Db) -> Result<Thermocline, Failure> {
 }
 
 /// Opens a memory like [`memory`], with another configuration.
-pub(crate) fn memory_with(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
+pub(crate) fn memory_with(db: &Db, config: Config) -> Result<Thermocline, Failure> {
     if !db.read_only {
         match opened(db, config.clone()) {
             Err(failure) if failure.kind() == Some(ErrorKind::ReadOnly) => {}
             opened => return opened,
         }
     }
+    read_only(db, config)
+}
+
+/// Opens an existing memory for reading only: nothing is written, not even what a log left by a crash has.
+pub(crate) fn read_only(db: &Db, mut config: Config) -> Result<Thermocline, Failure> {
     config.read_only = true;
     opened(db, config)
 }

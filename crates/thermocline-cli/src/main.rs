@@ -34,6 +34,7 @@ mod providers;
 mod recall;
 mod recall_args;
 mod replay;
+mod restore;
 mod sensor_file;
 #[cfg(feature = "service")]
 mod service;
@@ -129,8 +130,9 @@ fn run(cli: &Cli, out: &Output) -> Result<(), Failure> {
         Verb::Jobs(JobsVerb::CompressAgain(args)) => again::run(&db, args, out),
         Verb::Jobs(JobsVerb::Retry(args)) => jobs::retry(&db, args, out),
         Verb::Stats => stats::run(&db, out),
-        Verb::Doctor => doctor::run(&db, out),
+        Verb::Doctor(args) => doctor::run(&db, args, out),
         Verb::Backup(args) => backup::run(&db, args, out),
+        Verb::Restore(args) => restore::run(&db, args, out),
         Verb::Export(args) => transfer::export(&db, args, out),
         Verb::Import(args) => transfer::import(&db, args, out),
         #[cfg(feature = "service")]

@@ -39,6 +39,7 @@ mod printed;
 mod recall;
 mod replay;
 mod reranking;
+mod restore;
 mod sensors;
 #[cfg(feature = "service")]
 mod service_end;
