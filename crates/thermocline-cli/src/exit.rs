@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     FileUnusable = 5,
     TryAgain = 6,
     Unhealthy = 7,
+    /// The disk is full.
+    DiskFull = 8,
 }
 
 /// The exit codes, for people, at the end of `--help`.
@@ -35,7 +37,8 @@ Exit codes:
   6  the file stayed busy, a read took too long, or an LLM or embedder failed; try again
      (erase: some erased bytes still have to be overwritten; jobs that wait for an LLM or
      embedder do not make jobs run fail: its report and jobs list name them)
-  7  doctor found problems";
+  7  doctor found problems
+  8  the disk is full: make room, and try again";
 
 impl Exit {
     fn of(kind: ErrorKind) -> Self {
@@ -52,6 +55,7 @@ impl Exit {
             | ErrorKind::ForeignFile
             | ErrorKind::NewerSchema
             | ErrorKind::Unsupported => Self::FileUnusable,
+            ErrorKind::DiskFull => Self::DiskFull,
             ErrorKind::Busy | ErrorKind::TimedOut | ErrorKind::Provider => Self::TryAgain,
             // `Closed` and `Poisoned` are not the caller's fault, because this program closes the memory only at its end.
             // The others are `Internal`, and kinds that this version does not know.
@@ -131,6 +135,7 @@ impl Failure {
             (None, Exit::FileUnusable) => "io".to_owned(),
             (None, Exit::TryAgain) => "busy".to_owned(),
             (None, Exit::Unhealthy) => "unhealthy".to_owned(),
+            (None, Exit::DiskFull) => "disk_full".to_owned(),
         };
         let mut told = json!({ "kind": kind, "message": self.to_string(), "exit_code": self.exit as u8 });
         if let Some((what, number)) = self.place {
@@ -206,6 +211,7 @@ mod tests {
         check(&[Kind::InvalidInput, Kind::Conflict, Kind::SessionEnded], Exit::Refused);
         check(&[Kind::NotFound], Exit::NotFound);
         check(&[Kind::Io, Kind::ReadOnly, Kind::Corrupt, Kind::ForeignFile], Exit::FileUnusable);
+        check(&[Kind::DiskFull], Exit::DiskFull);
         check(&[Kind::NewerSchema, Kind::Unsupported], Exit::FileUnusable);
         check(&[Kind::Busy, Kind::TimedOut, Kind::Provider], Exit::TryAgain);
         check(&[Kind::ProviderRefused, Kind::ProviderMisconfigured], Exit::Refused);
@@ -223,6 +229,7 @@ mod tests {
             Kind::Busy,
             Kind::TimedOut,
             Kind::Io,
+            Kind::DiskFull,
             Kind::ReadOnly,
             Kind::Corrupt,
             Kind::ForeignFile,
@@ -241,7 +248,7 @@ mod tests {
 
     #[test]
     fn every_exit_code_is_in_the_help() {
-        for line in 0..=7 {
+        for line in 0..=8 {
             assert!(EXIT_CODES.contains(&format!("\n  {line}  ")), "{line}");
         }
     }

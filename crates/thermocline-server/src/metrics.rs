@@ -331,7 +331,7 @@ fn word_of(class: Class) -> &'static str {
 }
 
 /// The words that [`event_word`] can return.
-const EVENTS: [&str; 9] = [
+const EVENTS: [&str; 10] = [
     "job_started",
     "job_done",
     "job_fell_back",
@@ -340,6 +340,7 @@ const EVENTS: [&str; 9] = [
     "provider_failed",
     "writer_reopened",
     "scrub_pending",
+    "log_grows",
     "other",
 ];
 
@@ -357,6 +358,7 @@ fn event_word(event: &Event) -> &'static str {
         Event::ProviderFailed { .. } => "provider_failed",
         Event::WriterReopened { .. } => "writer_reopened",
         Event::ScrubPending => "scrub_pending",
+        Event::LogGrows { .. } => "log_grows",
         _ => "other",
     }
 }

@@ -44,6 +44,7 @@ pub enum Code {
     TimedOut,
     TooFast,
     Io,
+    DiskFull,
     ReadOnly,
     Corrupt,
     Unsupported,
@@ -81,7 +82,7 @@ pub struct ProblemFacts {
 
 impl Code {
     /// All codes, in the order in which the page `/errors` lists them.
-    pub const EVERY: [Self; 26] = [
+    pub const EVERY: [Self; 27] = [
         Self::InvalidInput,
         Self::BadRequest,
         Self::UnsupportedMedia,
@@ -101,6 +102,7 @@ impl Code {
         Self::TimedOut,
         Self::TooFast,
         Self::Io,
+        Self::DiskFull,
         Self::ReadOnly,
         Self::Corrupt,
         Self::Unsupported,
@@ -120,6 +122,7 @@ impl Code {
             ErrorKind::Busy => Self::Busy,
             ErrorKind::TimedOut => Self::TimedOut,
             ErrorKind::Io => Self::Io,
+            ErrorKind::DiskFull => Self::DiskFull,
             ErrorKind::ReadOnly => Self::ReadOnly,
             ErrorKind::Corrupt | ErrorKind::ForeignFile | ErrorKind::NewerSchema => Self::Corrupt,
             ErrorKind::Unsupported => Self::Unsupported,
@@ -132,7 +135,8 @@ impl Code {
     }
 
     /// The codes of problems that an operator has to act on.
-    pub(crate) const SERVERS: [Self; 4] = [Self::Io, Self::ReadOnly, Self::Corrupt, Self::Unexpected];
+    pub(crate) const SERVERS: [Self; 5] =
+        [Self::Io, Self::DiskFull, Self::ReadOnly, Self::Corrupt, Self::Unexpected];
 
     /// Whether an operator has to act on the problem.
     pub(crate) fn is_servers(self) -> bool {
@@ -166,6 +170,7 @@ impl Code {
             Self::TimedOut => ("timed-out", "It took too long", 503, Later, 6),
             Self::TooFast => ("too-fast", "The key has reached its rate limit", 429, Later, 6),
             Self::Io => ("io", "The disk failed, or the file was replaced", 500, SameId, 5),
+            Self::DiskFull => ("disk-full", "The server's disk is full", 507, SameId, 8),
             Self::ReadOnly => ("read-only", "The file cannot be written", 503, Never, 5),
             Self::Corrupt => ("corrupt", "The file is damaged", 503, Never, 5),
             Self::Unsupported => ("unsupported", "This server cannot do it", 422, Never, 5),
