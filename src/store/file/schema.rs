@@ -22,7 +22,7 @@ use crate::{
 
 /// The SHA-256 of the schema of a new file, in which everything is ours. It saves making the schema in memory (several
 /// milliseconds) to compare; a wrong one costs that time, and nothing else. A test says what it is.
-const OF_A_NEW_FILE: &str = "15e5f525aa50c74595592cb555d9d94faaf3b900e1e56079dd0ef620012d246d";
+const OF_A_NEW_FILE: &str = "03b1b68059248801ebcf6d7425b1f09703b950de8eb2a6765e98ada87e1a24eb";
 
 /// Functions of SQLite that are asked as tables. A table of the same name would answer in their place: the scrub of an erase
 /// asks `dbstat` where our pages are.
@@ -289,15 +289,15 @@ fn fingerprint(objects: &[Object]) -> String {
 /// Returns what the migrations up to a version make in a file of ours alone. `None` means all of them.
 fn made_by(version: Option<i64>) -> Result<BTreeMap<Key, Object>> {
     static BY_ALL: OnceLock<BTreeMap<Key, Object>> = OnceLock::new();
-    let make = |version| -> Result<BTreeMap<Key, Object>> {
+    let run = |version| -> Result<BTreeMap<Key, Object>> {
         let made = objects(&migrate::in_memory(version)?)?;
         Ok(made.into_iter().map(|object| (object.key(), object)).collect())
     };
     match version.filter(|&version| version < migrate::LATEST) {
-        Some(older) => make(older),
+        Some(older) => run(older),
         None => match BY_ALL.get() {
             Some(made) => Ok(made.clone()),
-            None => make(migrate::LATEST).map(|made| BY_ALL.get_or_init(|| made).clone()),
+            None => run(migrate::LATEST).map(|made| BY_ALL.get_or_init(|| made).clone()),
         },
     }
 }

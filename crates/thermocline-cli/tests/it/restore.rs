@@ -92,10 +92,7 @@ fn doctor_changes_no_byte_of_the_file_or_of_the_log_that_a_crash_left() {
     assert_eq!(shell.run(&["doctor"]).code, 0);
     assert!(bytes() == before);
     assert_eq!(shell.run(&["doctor", "--mend"]).code, 0);
-    assert!(
-        bytes()[0] != before[0] || !shell.path("thermocline.db-wal").exists(),
-        "this one opens for writing"
-    );
+    assert!(!shell.path("thermocline.db-wal").exists(), "this one opens for writing");
 }
 
 #[test]
