@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
+    fmt::{self, Write as _},
     path::Path,
     sync::OnceLock,
 };
@@ -283,7 +283,10 @@ fn fingerprint(objects: &[Object]) -> String {
             hash.update(text);
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}"); // Cannot fail.
+        hex
+    })
 }
 
 /// Returns what the migrations up to a version make in a file of ours alone. `None` means all of them.
