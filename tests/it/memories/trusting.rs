@@ -70,7 +70,7 @@ fn an_assistant_changes_nothing_that_the_user_said_or_approved() {
         assistant.erase(id).unwrap_err(),
         assistant.resurfaced(id).unwrap_err(),
         assistant.dismiss(id).unwrap_err(),
-        assistant.merge(&[id, other.id], merged).unwrap_err(),
+        assistant.merge(vec![id, other.id], merged).unwrap_err(),
     ];
     for (at, refused) in refused.iter().enumerate() {
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{at}: {refused}");
