@@ -7,10 +7,10 @@ use std::{fs::Metadata, path::Path};
 /// `the key file`.
 pub fn check_secret(what: &str, path: &Path, about: &Metadata) -> Result<(), String> {
     let path = path.display();
-    if mode(about) & 0o077 == 0 {
-        return Ok(());
+    if mode(about) & 0o077 != 0 {
+        return Err(format!("others may read {what} {path}; chmod 600 {path}"));
     }
-    Err(format!("others may read {what} {path}; chmod 600 {path}"))
+    Ok(())
 }
 
 /// Refuses a file that anyone except this process's user, or root, may write: whoever can write settings decides where

@@ -299,6 +299,8 @@ impl Admitted {
             let done = panic::catch_unwind(AssertUnwindSafe(|| work(call, request)));
             // The panic's message may contain what somebody said.
             let done = done.unwrap_or_else(|_| Err(Problem::unexpected(&"the operation panicked")));
+            let folders = [noted.service.memory.path().parent(), noted.service.backup_folder.as_deref()];
+            let done = done.map_err(|problem| folders.into_iter().fold(problem, Problem::without_folder));
             drop((place, in_flight));
             noted.note(done.as_ref().map(reply_of), is_audited);
             done

@@ -91,12 +91,12 @@ fn is_origin(text: &str) -> bool {
     };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
         && scheme.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+-.".contains(&b));
-    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => {
-            let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._".contains(&b);
-            !host.is_empty() && host.bytes().all(is_part)
-        }
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_host = if let Some(address) = address {
+        address.parse::<Ipv6Addr>().is_ok()
+    } else {
+        let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._".contains(&b);
+        !host.is_empty() && host.bytes().all(is_part)
     };
     let is_port =
         port.is_none_or(|port| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok());

@@ -67,10 +67,10 @@ async fn with_memory(mcp: &Mcp, message: &str, client: &str) -> Result<GetPrompt
 
 fn end_of_session(session: &str) -> GetPromptResult {
     let text = format!(
-        "This conversation (session {}) is over. Look back over it. Save with memory_save each fact the user stated or \
+        "This conversation is over; its session, as JSON, is {}. Look back over it. Save with memory_save each fact the user stated or \
          confirmed that will matter in later conversations, and each decision or solution worth keeping: one call for each, in \
          few words, nothing that is only a guess. Then call memory_session with op end and this session.",
-        quoted(session)
+        Value::from(quoted(session))
     );
     GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
 }

@@ -150,12 +150,13 @@ impl Operation for Backup {
         if !is_plain(&request.name) {
             return Err(Problem::invalid(
                 "name",
-                "a backup's name must have 1 to 200 letters, digits, dots, hyphens and underscores, and not \
-                 begin with a dot",
+                "a backup's name must have 1 to 200 letters, digits, dots, hyphens and underscores, not \
+                 begin with a dot or a hyphen, and not end with a dot",
             ));
         }
         let to = folder.join(&request.name);
-        if to.exists() {
+        // A broken link is in the way too.
+        if to.symlink_metadata().is_ok() {
             return Err(Problem::new(
                 Code::Conflict,
                 "a backup of this name already exists; a backup is never replaced",
@@ -166,12 +167,13 @@ impl Operation for Backup {
     }
 }
 
-/// Whether the name is a plain file name on every system.
+/// Whether the name is a plain file name on every system, and no program takes it for an option.
 fn is_plain(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let mut parts = Path::new(name).components();
     (1..=200).contains(&name.len())
-        && !name.starts_with('.')
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with('.')
         && name.bytes().all(is_safe)
         && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
 }

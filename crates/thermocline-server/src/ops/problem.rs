@@ -1,7 +1,10 @@
 //! The problems that a call can meet, defined once for all surfaces: the library's error kinds, and those that a server
 //! adds.
 
-use std::fmt;
+use std::{
+    fmt,
+    path::{MAIN_SEPARATOR, Path},
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -232,6 +235,19 @@ impl ItemProblem {
     pub fn of(problem: &Problem) -> Self {
         let ProblemFacts { word, retry, .. } = problem.code.facts();
         Self { code: word, detail: problem.detail.clone(), retry: retry.as_str() }
+    }
+}
+
+impl Problem {
+    /// Names files of this folder without it: where the server keeps its files is not the caller's business.
+    #[must_use]
+    pub(crate) fn without_folder(mut self, folder: Option<&Path>) -> Self {
+        let folder = folder.and_then(Path::to_str).map(|folder| folder.trim_end_matches(MAIN_SEPARATOR));
+        if let Some(folder) = folder.filter(|folder| !folder.is_empty()) {
+            self.detail =
+                self.detail.replace(&format!("{folder}{MAIN_SEPARATOR}"), "").replace(folder, "the folder");
+        }
+        self
     }
 }
 

@@ -339,7 +339,26 @@ async fn an_edit_of_another_revision_than_was_read_says_so_and_changes_nothing()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_has_a_plain_name_in_the_configured_folder_and_replaces_nothing() {
     let bench = Bench::new().await;
-    for name in ["", ".", "..", ".hidden", "a/b", "../a", "/tmp/a", "a\\b", "a\0b", "C:a", "a b", "b\u{fc}"] {
+    for name in [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "a/b",
+        "../a",
+        "/tmp/a",
+        "a\\b",
+        "a\0b",
+        "C:a",
+        "a b",
+        "b\u{fc}",
+        "-rf",
+        "--help",
+        "a.",
+        "a\n",
+        "a ",
+        "\u{202e}a",
+    ] {
         assert_eq!(bench.refused("backup", json!({ "name": name })).await, Code::InvalidInput, "{name:?}");
     }
     bench.answer("backup", json!({ "name": "a.db" })).await;
@@ -349,6 +368,14 @@ async fn a_backup_has_a_plain_name_in_the_configured_folder_and_replaces_nothing
         Code::Conflict,
         "not the file itself"
     );
+    #[cfg(unix)]
+    {
+        let folder = bench.service.backup_folder.as_deref().unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.join("dangling.db")).unwrap();
+        let problem = bench.ask("backup", json!({ "name": "dangling.db" })).await.err().unwrap();
+        assert_eq!(problem.code, Code::Conflict);
+        assert!(!problem.detail.contains(folder.to_str().unwrap()), "{problem:?}");
+    }
     let without = Bench::with(|service| service.backup_folder = None).await;
     assert_eq!(without.refused("backup", json!({ "name": "a.db" })).await, Code::Unsupported);
 }
