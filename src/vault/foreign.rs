@@ -28,6 +28,9 @@ use crate::{
 
 /// The maximum length of an id or a name in an episode, in bytes.
 const MAX_WORD_BYTES: usize = 256;
+/// The maximum number of memories in a file: each is saved by itself, so that what others write comes between them, and a
+/// megabyte can hold sixty thousand.
+const MOST_OF_A_FILE: usize = 10_000;
 
 /// A memory claimed by a file, and its relations by the file's own ids.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +62,10 @@ pub(crate) fn read(name: &str, text: &str, origin: Origin) -> Result<Vec<Foreign
             vec![(MemoryFile::read(&text)?, Birth::default())]
         }
     };
+    if of_files.len() > MOST_OF_A_FILE {
+        let why = "it has more than 10,000 memories; split it into several files";
+        return Err(FrontmatterError { line: 1, why });
+    }
     let mut found = Vec::with_capacity(of_files.len());
     for (mut file, birth) in of_files {
         if file.content.trim().is_empty() {

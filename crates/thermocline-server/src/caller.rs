@@ -152,6 +152,8 @@ impl TryFrom<String> for Rate {
 
 /// The caller's id when there are no keys.
 const LOCAL: &str = "local";
+/// The caller's id on the command line.
+const SHELL: &str = "shell";
 
 impl Caller {
     /// Returns the caller for anyone who reaches a server without keys: may read, write and inspect, but neither erase nor
@@ -169,13 +171,12 @@ impl Caller {
     /// Returns the caller for anyone with access to the file itself, in a shell, who may do everything. `origin` is the
     /// origin of what this caller states.
     pub fn shell(origin: Origin) -> Self {
-        Self {
-            id: "shell".to_owned(),
-            scopes: KeyScope::EVERY.to_vec(),
-            users: Users::Any,
-            origin,
-            rate: None,
-        }
+        Self { id: SHELL.to_owned(), scopes: KeyScope::EVERY.to_vec(), users: Users::Any, origin, rate: None }
+    }
+
+    /// Whether this is the holder of a key, and so can be told apart from others.
+    pub fn has_key(&self) -> bool {
+        self.id != LOCAL && self.id != SHELL
     }
 
     /// Whether the caller may run this operation, for this user.

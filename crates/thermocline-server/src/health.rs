@@ -75,6 +75,7 @@ impl ServerHealth {
     }
 
     async fn look(&self) -> Readiness {
+        self.service.write_refusals(false);
         let mut reasons = Vec::new();
         match self.keys.as_ref().map(|keys| keys.count()) {
             Some(None) => reasons.push("keys-unreadable"),

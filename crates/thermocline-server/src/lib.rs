@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod audit;
+mod bodies;
 pub mod caller;
 pub mod handles;
 pub mod health;
@@ -20,6 +21,9 @@ pub mod log;
 pub mod mcp;
 pub mod metrics;
 pub mod ops;
+mod places;
+mod rates;
+mod refusals;
 pub mod server;
 pub mod service;
 pub mod settings;

@@ -1,55 +1,45 @@
-//! Limits on running operations (places by class), on calls (rates by key), and on the total bytes of request bodies.
+//! Limits on connections, on running operations (places by class and key), on calls (rates by key), and on the bytes of
+//! request bodies.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use governor::{
-    DefaultDirectRateLimiter, Quota, RateLimiter,
-    clock::{Clock, DefaultClock},
-};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time,
-};
+use serde_json::Value;
 
 use crate::{
-    caller::{Caller, Per, Rate},
+    bodies::{Bodies, BodyRoom},
+    caller::Caller,
     handles,
     ops::{
         problem::{Code, Problem},
         spec::Class,
     },
+    places::{Place, Places},
+    rates::Rates,
 };
 
 /// How long a caller waits for a place. An early refusal lets the caller go elsewhere, and keeps running calls fast.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The number of places for operations of the class [`Class::Long`].
+/// The number of places for operations of the class [`Class::Long`], and of the class [`Class::Erase`]; one for a key.
 const LONG_PLACES: usize = 2;
-/// The maximum total size of all bodies in memory, in bytes.
-const BODIES_BYTES: usize = 256 << 20;
+/// The maximum total size of all bodies in memory, in bytes; half of it for one key. Parsed, a body takes several times as
+/// much.
+const BODIES_BYTES: usize = 64 << 20;
+/// How many bytes of a body count as one call.
+const BYTES_OF_A_CALL: u64 = 64 << 10;
 
 /// The places, the rates of keys, and the bytes for request bodies.
+#[derive(Debug)]
 pub struct Limits {
     /// The maximum number of open connections, besides a few that are kept for health.
     pub connections: usize,
-    /// The number of places in each of the two fast classes.
-    places: usize,
-    quick: Arc<Semaphore>,
-    recall: Arc<Semaphore>,
-    long: Arc<Semaphore>,
-    bodies: Arc<Semaphore>,
-    rates: Mutex<HashMap<String, (Rate, Arc<DefaultDirectRateLimiter>)>>,
-}
-
-impl fmt::Debug for Limits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Limits").finish_non_exhaustive()
-    }
+    /// The number of places that a key has in each of the two fast classes: half of them.
+    share: usize,
+    quick: Arc<Places>,
+    recall: Arc<Places>,
+    long: Arc<Places>,
+    erase: Arc<Places>,
+    bodies: Arc<Bodies>,
+    rates: Rates,
 }
 
 impl Default for Limits {
@@ -62,78 +52,82 @@ impl Default for Limits {
 impl Limits {
     /// Creates limits for a memory with this many readers.
     pub fn new(readers: u32) -> Self {
-        let places = Self::places_of(readers);
-        let semaphore = |places| Arc::new(Semaphore::new(places));
+        let share = Self::share_of(readers);
         Self {
             connections: handles::connections(),
-            places,
-            quick: semaphore(places),
-            recall: semaphore(places),
-            long: semaphore(LONG_PLACES),
-            bodies: semaphore(BODIES_BYTES),
-            rates: Mutex::default(),
+            share,
+            quick: Places::new(2 * share),
+            recall: Places::new(2 * share),
+            long: Places::new(LONG_PLACES),
+            erase: Places::new(LONG_PLACES),
+            bodies: Bodies::new(BODIES_BYTES),
+            rates: Rates::default(),
         }
     }
 
-    /// The number of places in each of the two fast classes: a few per reader, so that no reader idles.
-    fn places_of(readers: u32) -> usize {
+    /// The number of places of one key in each of the two fast classes: a few per reader, so that no reader idles even if
+    /// only one key calls.
+    fn share_of(readers: u32) -> usize {
         (4 * readers as usize).max(16)
     }
 
     /// Returns the number of threads that the runtime's blocking pool needs, so that every place can be in use: for each
     /// operation, one thread that runs it and one for the work that it waits for, and a few more.
     pub fn threads(readers: u32) -> usize {
-        2 * (2 * Self::places_of(readers) + LONG_PLACES) + 4
+        2 * (4 * Self::share_of(readers) + 2 * LONG_PLACES) + 4
     }
 
-    /// Waits for a place, which is held as long as the permit. Errors: `Code::Busy` if none becomes free within 300 ms.
-    pub async fn place(&self, class: Class) -> Result<OwnedSemaphorePermit, Problem> {
-        let places = match class {
-            Class::Quick => &self.quick,
-            Class::Recall => &self.recall,
-            Class::Long => &self.long,
+    /// Waits for a place, which is held until it is dropped. Errors: `Code::Busy` if none becomes free within 300 ms.
+    pub async fn place(&self, class: Class, caller: &Caller) -> Result<Place, Problem> {
+        // Callers without keys cannot be told apart, so all the long places are theirs.
+        let of_long = if caller.has_key() { 1 } else { LONG_PLACES };
+        let (places, share) = match class {
+            Class::Quick => (&self.quick, self.share),
+            Class::Recall => (&self.recall, self.share),
+            Class::Long => (&self.long, of_long),
+            Class::Erase => (&self.erase, of_long),
         };
-        match time::timeout(PATIENCE, Arc::clone(places).acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
-            _ => Err(busy()),
-        }
+        places.take(&caller.id, share, PATIENCE).await.ok_or_else(busy)
     }
 
     /// The number of operations that hold a place in one of the two fast classes.
     pub fn running(&self) -> usize {
-        2 * self.places - self.quick.available_permits() - self.recall.available_permits()
+        self.quick.held() + self.recall.held()
     }
 
-    /// Reserves this many bytes for a body, as long as the permit is held. Errors: `Code::Busy` if too few are free.
-    pub fn body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.bodies).try_acquire_many_owned(bytes);
-        room.map_err(|_| {
-            Problem::new(Code::Busy, "the server holds too many request bodies; try again in a second")
+    /// Begins a body of this caller.
+    pub fn body(&self, caller: &Caller) -> BodyRoom {
+        self.bodies.begin(&caller.id)
+    }
+
+    /// Counts a call of a caller whose key has a rate. Errors: `Code::TooFast` if the key has no call left.
+    pub fn count(&self, caller: &Caller) -> Result<(), Problem> {
+        let Some(rate) = caller.rate else { return Ok(()) };
+        self.rates.count(&caller.id, rate).map_err(|wait| {
+            let mut problem = Problem::new(Code::TooFast, format!("this key is limited to {rate}"));
+            problem.retry_after_s = Some(wait.as_secs() + 1);
+            problem
         })
     }
 
-    /// Counts a call of a caller whose key has a rate limit. Errors: `Code::TooFast` if the limit is reached.
-    pub fn count(&self, caller: &Caller) -> Result<(), Problem> {
-        let Some(rate) = caller.rate else { return Ok(()) };
-        let Err(not_until) = self.rate(&caller.id, rate).check() else { return Ok(()) };
-        let wait = not_until.wait_time_from(DefaultClock::default().now());
-        let mut problem = Problem::new(Code::TooFast, format!("this key is limited to {rate}"));
-        problem.retry_after_s = Some(wait.as_secs() + 1);
-        Err(problem)
+    /// Counts a body's bytes as further calls: one for each 64 KiB beyond the first.
+    pub fn count_bytes(&self, caller: &Caller, bytes: u64) {
+        self.count_more(caller, bytes.div_ceil(BYTES_OF_A_CALL));
     }
 
-    /// Returns the counter for this key; a changed rate starts a new one.
-    fn rate(&self, key: &str, rate: Rate) -> Arc<DefaultDirectRateLimiter> {
-        // Counts stay valid even if another holder of the lock panicked.
-        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        match rates.get(key) {
-            Some((known, limiter)) if *known == rate => Arc::clone(limiter),
-            _ => {
-                let limiter = Arc::new(RateLimiter::direct(quota(rate)));
-                rates.insert(key.to_owned(), (rate, Arc::clone(&limiter)));
-                limiter
-            }
+    /// Counts the items of a request as further calls: the turns, files or other objects in one of its lists, beyond the
+    /// first.
+    pub fn count_items(&self, caller: &Caller, request: &Value) {
+        let lists = request.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
+        let items = lists.map(|list| list.iter().filter(|item| item.is_object()).count()).max();
+        self.count_more(caller, items.unwrap_or_default() as u64);
+    }
+
+    fn count_more(&self, caller: &Caller, units: u64) {
+        if let Some(rate) = caller.rate
+            && units > 1
+        {
+            self.rates.charge(&caller.id, rate, u32::try_from(units - 1).unwrap_or(u32::MAX));
         }
     }
 }
@@ -143,12 +137,10 @@ pub(crate) fn busy() -> Problem {
     Problem::new(Code::Busy, "the server is busy; try again in a second")
 }
 
-fn quota(rate: Rate) -> Quota {
-    let quota = match rate.per {
-        Per::Second => Quota::per_second,
-        Per::Minute => Quota::per_minute,
-        Per::Hour => Quota::per_hour,
-    };
-    let times: NonZeroU32 = rate.times;
-    quota(times)
+/// Adds bytes to a body. Errors: `Code::Busy` if there is no room for them.
+pub(crate) fn grow(room: &mut BodyRoom, bytes: usize) -> Result<(), Problem> {
+    if room.grow(bytes) {
+        return Ok(());
+    }
+    Err(Problem::new(Code::Busy, "the server holds too many request bodies; try again in a second"))
 }

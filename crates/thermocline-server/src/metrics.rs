@@ -327,6 +327,7 @@ fn word_of(class: Class) -> &'static str {
         Class::Quick => "quick",
         Class::Recall => "recall",
         Class::Long => "long",
+        Class::Erase => "erase",
     }
 }
 

@@ -124,7 +124,9 @@ impl Server {
                 }
             }
         };
+        let service = Arc::clone(&self.http.service);
         http::serve(self.http, self.listener, either).await;
+        service.write_refusals(true);
         ended
     }
 }

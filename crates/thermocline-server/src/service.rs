@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use thermocline::{
-    MemoryId, Thermocline, UserId,
+    Clock, MemoryId, SystemClock, Thermocline, UserId,
     blocking::{self, User},
 };
 use tokio::{
@@ -34,6 +34,7 @@ use crate::{
         problem::{Code, Problem},
         spec::Effect,
     },
+    refusals::{Refusal, Refusals},
 };
 
 /// The memory, and the state that all surfaces share.
@@ -55,6 +56,8 @@ pub struct Service {
     pub metrics: Arc<Metrics>,
     /// The audit file; `None` if none is kept.
     pub audit: Option<Audit>,
+    /// The refused calls that are not in the audit file yet.
+    refusals: Refusals,
     /// When each of `TROUBLES` last occurred.
     troubles: Mutex<[Option<Instant>; TROUBLES.len()]>,
     alarm: Notify,
@@ -143,6 +146,7 @@ impl Service {
             limits: Limits::default(),
             metrics: Arc::default(),
             audit: None,
+            refusals: Refusals::default(),
             troubles: Mutex::default(),
             alarm: Notify::new(),
         }
@@ -168,8 +172,18 @@ impl Service {
         self.admit(row, caller, user, surface)?.run(request, spool).await
     }
 
-    /// Authorizes a call by its caller and user, and counts it against the caller's rate, before the request or the file
-    /// is read.
+    /// Counts a request against its caller's rate, before anything else is decided: also one that is refused counts.
+    pub(crate) fn count(
+        &self,
+        caller: &Caller,
+        surface: &'static str,
+        operation: &'static str,
+    ) -> Result<(), Problem> {
+        let counted = self.limits.count(caller);
+        counted.inspect_err(|problem| self.note_refused(caller, surface, operation, problem))
+    }
+
+    /// Authorizes a call by its caller and user, before the request or the file is read.
     pub fn admit(
         self: &Arc<Self>,
         row: &'static Row,
@@ -177,7 +191,7 @@ impl Service {
         user: Option<String>,
         surface: Surface,
     ) -> Result<Admitted, Problem> {
-        let may = caller.may(row.spec, user.as_deref()).and_then(|()| self.limits.count(&caller));
+        let may = caller.may(row.spec, user.as_deref());
         may.inspect_err(|problem| self.note_refused(&caller, word_of(&surface), row.spec.name, problem))?;
         name(row.spec.name, &caller);
         let call = Call {
@@ -192,7 +206,8 @@ impl Service {
         Ok(Admitted { row, call })
     }
 
-    /// Counts a call that is beyond its caller's rights or rate, and adds its line to the audit file.
+    /// Counts a call that is beyond its caller's rights or rate. The first of its kind in a minute gets a line in the audit
+    /// file at once.
     pub(crate) fn note_refused(
         &self,
         caller: &Caller,
@@ -203,9 +218,28 @@ impl Service {
         name(operation, caller);
         self.metrics.rejected(problem.code);
         let outcome = problem.code.facts().word;
-        let line =
-            AuditLine { key: &caller.id, surface, operation, user_id: None, outcome, about: Map::new() };
-        self.write_down(&line, false);
+        if self.audit.is_none() {
+            return;
+        }
+        self.write_refusals(false);
+        let refusal = Refusal { key: caller.id.clone(), surface, operation, outcome };
+        if self.refusals.is_first(refusal, minute_now()) {
+            let line =
+                AuditLine { key: &caller.id, surface, operation, user_id: None, outcome, about: Map::new() };
+            self.write_down(&line, false);
+        }
+    }
+
+    /// Writes how many refusals followed those in the audit file, for the minutes that are over; for all if the server ends.
+    pub(crate) fn write_refusals(&self, is_end: bool) {
+        for (refusal, more) in self.refusals.due(if is_end { i64::MAX } else { minute_now() }) {
+            let Refusal { key, surface, operation, outcome } = refusal;
+            let about = Map::from_iter([("more".to_owned(), more.into())]);
+            self.write_down(
+                &AuditLine { key: &key, surface, operation, user_id: None, outcome, about },
+                false,
+            );
+        }
     }
 
     /// Returns the problems with the file that occurred in the last minute.
@@ -245,6 +279,11 @@ impl Service {
 }
 
 impl Admitted {
+    /// The caller.
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.call.caller
+    }
+
     /// Runs the operation; waits briefly if too many others run. Once begun, it runs to its end, even if the caller no
     /// longer waits for it.
     pub async fn run(mut self, request: Value, spool: Option<File>) -> Result<OperationReply, Problem> {
@@ -279,7 +318,8 @@ impl Admitted {
     ) -> Result<T, Problem> {
         let Self { row, call } = self;
         let class = row.spec.class;
-        let place = call.service.limits.place(class).await;
+        call.service.limits.count_items(&call.caller, &request);
+        let place = call.service.limits.place(class, &call.caller).await;
         let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
         let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec);
         let noted = CallNote {
@@ -357,6 +397,11 @@ impl CallNote {
             self.service.write_down(&line, self.row.spec.effect == Effect::Destroys);
         }
     }
+}
+
+/// The minutes since 1970.
+fn minute_now() -> i64 {
+    SystemClock.now().timestamp().div_euclid(60)
 }
 
 /// Adds the operation and the key to the request's log line.

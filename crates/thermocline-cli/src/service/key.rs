@@ -66,7 +66,8 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "SPAN", value_parser = span)]
     expires: Option<TimeDelta>,
 
-    /// Its request rate limit: 50/s, 600/m, 1000/h [default: no limit].
+    /// Its request rate limit: 50/s, 600/m, 1000/h [default: no limit]. Refused requests count too, and so does each item
+    /// and each 64 KiB of a request beyond the first.
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
 

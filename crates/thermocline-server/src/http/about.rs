@@ -46,6 +46,9 @@ pub(super) fn inspected() -> Router<Arc<Http>> {
 }
 
 async fn metrics(State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    if let Err(problem) = http.service.count(&caller, "http", "metrics") {
+        return problem.into_response();
+    }
     if let Err(problem) = caller.may_inspect() {
         http.service.note_refused(&caller, "http", "metrics", &problem);
         return problem.into_response();

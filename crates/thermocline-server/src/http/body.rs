@@ -9,11 +9,13 @@ use axum::{
 };
 use http_body_util::BodyExt;
 use serde_json::{Map, Value};
-use tokio::{sync::OwnedSemaphorePermit, time};
+use tokio::time;
 
 use crate::{
+    bodies::BodyRoom,
+    caller::Caller,
     http::{connections::Connection, json},
-    limits::Limits,
+    limits::{self, Limits},
     ops::{
         Result,
         problem::{Code, Problem},
@@ -33,14 +35,15 @@ pub(super) fn check(headers: &HeaderMap, max_bytes: usize) -> Result<()> {
     check_length(headers, max_bytes as u64)
 }
 
-/// Reads the body, a JSON object, and returns its fields and the permit for its bytes.
+/// Reads the body, a JSON object, and returns its fields and the room that its bytes take.
 pub(super) async fn fields(
     request: Request,
     max_bytes: usize,
     limits: &Limits,
-) -> Result<(Map<String, Value>, Option<OwnedSemaphorePermit>)> {
+    caller: &Caller,
+) -> Result<(Map<String, Value>, BodyRoom)> {
     let has_kind = request.headers().contains_key(header::CONTENT_TYPE);
-    let (bytes, room) = bytes(request.into_body(), max_bytes, limits).await?;
+    let (bytes, room) = bytes(request.into_body(), max_bytes, limits, caller).await?;
     if bytes.is_empty() {
         return Ok((Map::new(), room));
     }
@@ -50,13 +53,18 @@ pub(super) async fn fields(
     Ok((json::object(&bytes)?, room))
 }
 
-/// Reads the body, and returns its bytes and the permit for them.
+/// Reads the body, and returns its bytes and the room that they take.
 pub(super) async fn bytes(
     body: Body,
     max_bytes: usize,
     limits: &Limits,
-) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
-    time::timeout(BODY_TIMEOUT, whole(body, max_bytes, limits)).await.map_err(|_| slow())?
+    caller: &Caller,
+) -> Result<(Vec<u8>, BodyRoom)> {
+    let mut room = limits.body(caller);
+    let reading = time::timeout(BODY_TIMEOUT, whole(body, max_bytes, &mut room)).await;
+    // What was read counts, whatever becomes of it.
+    limits.count_bytes(caller, room.bytes() as u64);
+    Ok((reading.map_err(|_| slow())??, room))
 }
 
 /// Refuses compressed bodies, and content types other than `expected`. The form of a foreign page cannot send JSON.
@@ -108,24 +116,16 @@ pub(super) async fn next(body: &mut Body) -> Result<Option<axum::body::Bytes>> {
     Ok(None)
 }
 
-async fn whole(
-    mut body: Body,
-    max_bytes: usize,
-    limits: &Limits,
-) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
-    let (mut whole, mut room) = (Vec::new(), None::<OwnedSemaphorePermit>);
+async fn whole(mut body: Body, max_bytes: usize, room: &mut BodyRoom) -> Result<Vec<u8>> {
+    let mut whole = Vec::new();
     while let Some(bytes) = next(&mut body).await? {
         if whole.len() + bytes.len() > max_bytes {
             return Err(too_large(max_bytes as u64));
         }
-        let more = limits.body(bytes.len())?;
-        match &mut room {
-            Some(room) => room.merge(more),
-            None => room = Some(more),
-        }
+        limits::grow(room, bytes.len())?;
         whole.extend_from_slice(&bytes);
     }
-    Ok((whole, room))
+    Ok(whole)
 }
 
 /// Reads and discards the body of a refused request, within limits. If more is left, the connection is closed, so that

@@ -33,8 +33,10 @@ pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
         move |State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>, request: Request| {
             let toolbox = Arc::clone(&toolbox);
             async move {
-                match admitted(&toolbox, &http, caller, &request) {
-                    Ok(mcp) => answer(&http, mcp, request).await.unwrap_or_else(Problem::into_response),
+                match admitted(&toolbox, &http, Arc::clone(&caller), &request) {
+                    Ok(mcp) => {
+                        answer(&http, mcp, &caller, request).await.unwrap_or_else(Problem::into_response)
+                    }
                     Err(problem) => layers::refused(request, problem).await,
                 }
             }
@@ -45,6 +47,7 @@ pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
 
 /// Selects the user's memory and its tools; makes every decision that does not need the body.
 fn admitted(toolbox: &Toolbox, http: &Http, caller: Arc<Caller>, request: &Request) -> Result<Mcp> {
+    http.service.count(&caller, "mcp", "mcp")?;
     let profile = profile(request.uri().query().unwrap_or_default())?;
     let user = match (request.uri().path().strip_prefix(USERS), &caller.users) {
         (Some(user), _) => percent_decode_str(user)
@@ -78,14 +81,15 @@ fn profile(query: &str) -> Result<ToolProfile> {
     })
 }
 
-async fn answer(http: &Http, mcp: Mcp, request: Request) -> Result<Response> {
+async fn answer(http: &Http, mcp: Mcp, caller: &Caller, request: Request) -> Result<Response> {
     let (head, body) = request.into_parts();
+    let limits = &http.service.limits;
     let (bytes, _room) = match head.method {
         Method::POST if !head.headers.contains_key(header::CONTENT_TYPE) => {
             return Err(body::unsupported(body::JSON));
         }
-        Method::POST => body::bytes(body, http.max_body_bytes, &http.service.limits).await?,
-        _ => (Vec::new(), None),
+        Method::POST => body::bytes(body, http.max_body_bytes, limits, caller).await?,
+        _ => (Vec::new(), limits.body(caller)),
     };
     Ok(told(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await))
 }

@@ -98,6 +98,7 @@ impl Door {
         params: std::result::Result<RawPathParams, RawPathParamsRejection>,
         request: &Request,
     ) -> Result<RequestHead> {
+        http.service.count(&caller, "http", self.row.spec.name)?;
         let params = params.map_err(|_| Problem::bad_request("the address is not UTF-8"))?;
         let user = params.iter().find(|(name, _)| *name == "user").map(|(_, user)| user.to_owned());
         let admitted = http.service.admit(self.row, caller, user, Surface::Http)?;
@@ -134,12 +135,15 @@ impl Door {
         match self.row.spec.body {
             Body::LinesIn => {
                 let file = spool::file(http.service.memory.path()).map_err(seen)?;
-                spool = Some(spool::receive(request, file, http.max_import_bytes).await.map_err(seen)?);
+                let received = spool::receive(request, file, http.max_import_bytes).await.map_err(seen)?;
+                http.service.limits.count_bytes(admitted.caller(), received.bytes);
+                spool = Some(received.file);
             }
             _ if self.is_asked_in_body() => {
-                let said = body::fields(request, http.max_body_bytes, &http.service.limits).await?;
+                let limits = &http.service.limits;
+                let said = body::fields(request, http.max_body_bytes, limits, admitted.caller()).await?;
                 join(&mut fields, said.0)?;
-                room = said.1;
+                room = Some(said.1);
             }
             _ => {}
         }

@@ -46,8 +46,14 @@ pub(super) fn check(headers: &HeaderMap, max_bytes: u64) -> Result<()> {
     body::check_length(headers, max_bytes)
 }
 
+/// A body that was written to a file, which is rewound.
+pub(super) struct Received {
+    pub(super) file: File,
+    pub(super) bytes: u64,
+}
+
 /// Writes the request's body to the file, and rewinds the file.
-pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) -> Result<File> {
+pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) -> Result<Received> {
     let mut body = request.into_body();
     let (mut total, mut piece) = (0, Vec::new());
     loop {
@@ -73,7 +79,7 @@ pub(super) async fn receive(request: Request, mut file: File, max_bytes: u64) ->
             .await?;
         }
         if is_end {
-            return Ok(file);
+            return Ok(Received { file, bytes: total });
         }
     }
 }

@@ -61,7 +61,7 @@ impl Spec {
         Self {
             scope: KeyScope::Erase,
             effect: Effect::Destroys,
-            class: Class::Long,
+            class: Class::Erase,
             ..Self::reads(name, summary, http)
         }
     }
@@ -241,8 +241,10 @@ pub enum Class {
     Quick,
     /// Searches what was said or is known, or ranks all memories.
     Recall,
-    /// Works on much at once, or waits for others: for example erases, exports, copies, restores, runs jobs or asks sensors.
+    /// Works on much at once, or waits for others: for example exports, copies, restores, runs jobs or asks sensors.
     Long,
+    /// Erases from the file's bytes. A class of its own, so that nobody who imports keeps others from erasing.
+    Erase,
 }
 
 /// The form of an operation's request and response bodies.

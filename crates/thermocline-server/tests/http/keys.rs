@@ -170,3 +170,37 @@ fn a_user_whom_nobody_knows_is_refused_like_one_who_is_known() {
     assert_eq!(sam, nobody);
     assert_eq!(sam.0, 403);
 }
+
+#[test]
+fn what_a_key_is_refused_and_what_it_sends_at_once_counts_too() {
+    let limited = |name: &str| New {
+        name: name.to_owned(),
+        rate: Some("5/m".parse().unwrap()),
+        users: Users::One("alex".to_owned()),
+        scopes: vec![KeyScope::Read, KeyScope::Write],
+        ..whole_key()
+    };
+    let names = ["forbidden", "wrong", "mcp", "items", "bytes"].map(limited);
+    let (setup, [forbidden, wrong, mcp, items, bytes]) = Setup::default().keys(names);
+    let server = setup.start();
+    let ask = |key: &str, path: &str, body: &str| {
+        let headers = [
+            ("x-api-key", key),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ];
+        server.client().send("POST", path, &headers, body.as_bytes()).status
+    };
+    let six = |key: &str, path: &str, body: &str| (0..6).map(|_| ask(key, path, body)).collect::<Vec<_>>();
+    assert_eq!(six(&forbidden, "/v1/users/sam/turns", "{}"), [403, 403, 403, 403, 403, 429]);
+    assert_eq!(six(&wrong, TURNS, "{}"), [400, 400, 400, 400, 400, 429]);
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert_eq!(six(&mcp, "/mcp", list), [200, 200, 200, 200, 200, 429]);
+    let turn = |n: usize| format!(r#"{{"user_message":"{n}","caller_id":"{n}"}}"#);
+    let turns = (0..5).map(turn).collect::<Vec<_>>().join(",");
+    assert_eq!(ask(&items, "/v1/users/alex/turns/batch", &format!(r#"{{"turns":[{turns}]}}"#)), 201);
+    assert_eq!(ask(&items, TURNS, crate::fixture::TURN), 429);
+    let long = format!(r#"{{"user_message":"{}"}}"#, "word ".repeat(60 << 10));
+    assert_eq!(ask(&bytes, TURNS, &long), 201);
+    assert_eq!(ask(&bytes, TURNS, crate::fixture::TURN), 429);
+}

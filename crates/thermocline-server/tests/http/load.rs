@@ -1,10 +1,18 @@
 //! More requests than the server has capacity for: it refuses the excess early, and completes the accepted ones.
 
-use std::{sync::Arc, thread};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Instant,
+};
 
-use thermocline_server::{limits::Limits, ops::spec::Class};
+use serde_json::json;
+use thermocline_server::{caller::Caller, limits::Limits, ops::spec::Class};
 
-use crate::fixture::{TURN, server};
+use crate::fixture::{Running, Setup, TURN, server, whole_key};
 
 const TURNS: &str = "/v1/users/alex/turns";
 
@@ -14,7 +22,8 @@ fn who_finds_no_place_in_time_is_told_to_come_again() {
     let limits: &Limits = &server.service.limits;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut places = Vec::new();
-    while let Ok(place) = runtime.block_on(limits.place(Class::Quick)) {
+    let local = Caller::local();
+    while let Ok(place) = runtime.block_on(limits.place(Class::Quick, &local)) {
         places.push(place);
     }
     assert_eq!(places.len(), 16);
@@ -75,5 +84,79 @@ fn a_client_that_hangs_up_behind_its_turn_has_recorded_it() {
     for number in 0..20 {
         let body = format!(r#"{{"session":"s","user_message":"Number {number}.","caller_id":"{number}"}}"#);
         assert!([200, 201].contains(&server.post(TURNS, &body).status));
+    }
+}
+
+/// What one key does to starve the others, over and over: a path, a body, and how many at once.
+fn attacks() -> Vec<(&'static str, String, usize)> {
+    let is_whole = std::env::var_os("THERMOCLINE_WHOLE_SIZE").is_some();
+    let (files, entries, bytes, callers) =
+        if is_whole { (1_000, 9_999, 1 << 20, 18) } else { (20, 200, 64 << 10, 6) };
+    let text = "The quick brown fox jumps over the lazy dog.\n".repeat(5_400 / 45);
+    let files: Vec<_> =
+        (0..files).map(|n| json!({ "name": format!("{n}.md"), "text": format!("{n} {text}") })).collect();
+    let day = "## 10:00 - Same\n\nThe same.\n\n".repeat(entries);
+    let query = "boat quay ".repeat(bytes * 9 / 100);
+    let queries = vec![query; 8];
+    vec![
+        ("/v1/users/busy/memories/import", json!({ "files": files }).to_string(), 3),
+        (
+            "/v1/users/busy/memories/import",
+            json!({ "files": [{ "name": "2026-01-02.md", "text": day }] }).to_string(),
+            1,
+        ),
+        ("/v1/users/busy/turns", json!({ "user_message": " ".repeat(bytes - 1) + "x" }).to_string(), callers),
+        ("/v1/users/busy/context", json!({ "message": "boat", "queries": queries }).to_string(), callers),
+        ("/v1/users/busy/doctor", "{}".to_owned(), 2),
+    ]
+}
+
+fn ask(server: &Running, key: &str, method: &str, path: &str, body: &str) -> u16 {
+    let headers = [("x-api-key", key), ("content-type", "application/json")];
+    server.client().send(method, path, &headers, body.as_bytes()).status
+}
+
+#[test]
+fn one_key_at_full_load_starves_no_other() {
+    let key = |name: &str| thermocline_server::keys::New { name: name.to_owned(), ..whole_key() };
+    let (setup, [busy, other]) = Setup::default().keys([key("busy"), key("other")]);
+    let server = setup.start();
+    let session = r#"{"session":"s","user_message":"My boat is called Petrel."}"#;
+    assert_eq!(ask(&server, &other, "POST", TURNS, session), 201);
+    for (path, body, callers) in attacks() {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..callers {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        ask(&server, &busy, "POST", path, &body);
+                    }
+                });
+            }
+            let (mut took, mut refused) = (Vec::new(), Vec::new());
+            for round in 0..8 {
+                let (session, ended) = (format!("s{round}"), format!("/v1/users/alex/sessions/s{round}"));
+                let turn =
+                    json!({ "session": session, "user_message": "My boat lies at the quay." }).to_string();
+                let begun = Instant::now();
+                let recorded = ask(&server, &other, "POST", TURNS, &turn);
+                took.push(begun.elapsed());
+                let answers = [
+                    recorded,
+                    ask(&server, &other, "POST", "/v1/users/alex/recall", r#"{"query":"boat"}"#),
+                    ask(&server, &other, "GET", "/v1/stats", ""),
+                    ask(&server, &other, "GET", "/v1/users/alex/export", ""),
+                    ask(&server, &other, "DELETE", &ended, ""),
+                ];
+                refused.extend(answers.into_iter().filter(|status| *status >= 400));
+            }
+            is_over.store(true, Ordering::Relaxed);
+            took.sort();
+            println!(
+                "{path} x {callers}: record median {:?}, most {:?}, refused {refused:?}",
+                took[4], took[7]
+            );
+            assert!(refused.is_empty(), "{path}: {refused:?}");
+        });
     }
 }
