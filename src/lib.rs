@@ -90,7 +90,9 @@ pub use crate::handles::Vault;
 #[cfg(feature = "local")]
 pub use crate::local::{LocalEmbedder, LocalReranker};
 #[cfg(feature = "files")]
-pub use crate::model::vault::{FileFormat, ImportedFiles, Layout, RefusedFile, VaultOptions, VaultReport};
+pub use crate::model::vault::{
+    FileFormat, ImportedFiles, Layout, NewerFiles, RefusedFile, VaultOptions, VaultReport,
+};
 #[cfg(feature = "llm")]
 pub use crate::rerank::HttpReranker;
 #[cfg(feature = "files")]

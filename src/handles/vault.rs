@@ -3,6 +3,7 @@
 mod taking;
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,7 +18,7 @@ use crate::{
     model::{
         ids::UserId,
         turn::Origin,
-        vault::{Layout, VaultOptions, VaultReport},
+        vault::{Layout, NewerFiles, RefusedFile, VaultOptions, VaultReport},
     },
     store::scope::Scope,
     vault::{
@@ -28,8 +29,9 @@ use crate::{
         export::{ExportState, WantedFile, wanted},
         incoming::{Folder, FolderChanges, Incoming, changes, id_in},
         links,
+        newer::newer_files,
         outgoing::{self, There},
-        places::{LOG, is_ours},
+        places::{LOG, is_of_memory, is_ours},
         read::{self, Hidden, known},
         state::{STATE, VaultState, hash_of},
     },
@@ -99,6 +101,8 @@ struct VaultView {
     hidden: Hidden,
     /// Paths of texts that were set aside next to files.
     beside: Vec<String>,
+    /// What in the folder was not looked into.
+    passed: Vec<RefusedFile>,
     /// The options, with what the folder's marker says about its files.
     options: VaultOptions,
 }
@@ -120,7 +124,7 @@ impl Vault {
     pub async fn init(&self) -> Result<()> {
         let folder = self.folder.clone();
         let faults = self.store.config().faults.clone();
-        let own = self.marker();
+        let (store, scope, mut own) = (Arc::clone(&self.store), self.scope, self.marker());
         off_thread(move || {
             make_folder(&folder)?;
             let mut before = None;
@@ -128,6 +132,11 @@ impl Vault {
                 before = marker.map(|marker| read_marker(marker, own)).transpose()?;
                 Ok(())
             })?;
+            if let Some(before) = before {
+                check_owner(&store, &scope, (&disk, before))?;
+                // A user who was moved shares the folder with where they came from: it keeps its marker.
+                own.user_id = before.user_id;
+            }
             if before == Some(own) {
                 return Ok(());
             }
@@ -145,7 +154,7 @@ impl Vault {
 
     /// Writes what is known into the folder, and applies nothing from it. A memory's file that a person edited is left as it
     /// is and reported, or set aside if the memory now has another file or none. What a person wrote into any other page is
-    /// set aside. With another [layout](Layout) than the cognitive one, the first export makes the folder a vault; all of
+    /// set aside. A file that is [newer](VaultReport::newer) than the database is left as it is. With another [layout](Layout) than the cognitive one, the first export makes the folder a vault; all of
     /// its files are generated, so whatever a person wrote into one is set aside. A [dry run](VaultOptions::dry_run) makes
     /// no vault.
     ///
@@ -165,12 +174,19 @@ impl Vault {
         let mut report = VaultReport { dry_run: self.options.dry_run, ..VaultReport::default() };
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         off_thread(move || {
-            let VaultView { disk, mut state, files, known, options, .. } = seen;
+            let VaultView { disk, mut state, files, known, hidden, passed, options, .. } = seen;
+            report.refused.extend(passed);
+            let revision = known.revision;
             let mut there = There::of(&files);
             let wanted = match layout {
                 Layout::Cognitive => {
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
-                    wanted(&known, &state, &options, &is_settled)
+                    let files = wanted(&known, &state, &options, &is_settled);
+                    let changed_at = |id, at| read::changed_at(&store, &scope, id, at);
+                    let newer = newer_files((&known, &hidden), &files, &state, changed_at)?;
+                    there.kept.extend(newer.iter().cloned());
+                    report.newer.extend(newer);
+                    files
                 }
                 Layout::Continuum => {
                     continuum::wanted(&known, &read::histories(&store, &scope, &known.memories)?)
@@ -185,6 +201,7 @@ impl Vault {
                     files
                 }
             };
+            state.is_of_revision(state.revision().max(revision));
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             Ok(report)
         })
@@ -214,7 +231,8 @@ impl Vault {
     /// - A file that cannot be read stays as it is, and is reported, if possible with the line of the problem.
     ///
     /// Errors: those of [`export`](Self::export); `InvalidInput` for another layout than the cognitive one; `Conflict`
-    /// if more memories would be forgotten than [`VaultOptions::max_deletes`] allows, in which case nothing is changed.
+    /// if more memories would be forgotten than [`VaultOptions::max_deletes`] allows, or if files are newer than the
+    /// database and [`VaultOptions::newer`] does not say what becomes of them; in both cases nothing is changed.
     pub async fn sync(&self) -> Result<VaultReport> {
         in_span("sync_vault", (self.scope.user_id, None), Box::pin(self.sync_all())).await
     }
@@ -223,18 +241,25 @@ impl Vault {
         if self.options.layout != Layout::Cognitive {
             return Err(Error::invalid("only the cognitive layout can be synced; use export for the others"));
         }
-        let VaultView { disk, state, files, known: before, hidden, beside, options } = self.look().await?;
+        let VaultView { disk, state, files, known: before, hidden, beside, passed, options } =
+            self.look().await?;
         let mut report = VaultReport { dry_run: options.dry_run, ..VaultReport::default() };
         let (options_then, reader) = (options.clone(), Arc::clone(&disk));
-        let (before, hidden, mut there, first, mut state, FolderChanges { incoming, refused }, edges) =
+        let (store, scope) = (Arc::clone(&self.store), self.scope);
+        let (before, hidden, mut there, first, mut state, FolderChanges { incoming, refused }, edges, newer) =
             off_thread(move || {
-                let (mut state, there) = (state, There::of(&files));
+                let (mut state, mut there) = (state, There::of(&files));
                 let all = |state: &VaultState| {
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     wanted(&before, state, &options_then, &is_settled)
                 };
                 let first = all(&state);
+                let changed_at = |id, at| read::changed_at(&store, &scope, id, at);
+                let newer = newer_files((&before, &hidden), &first, &state, changed_at)?;
+                let none = BTreeSet::new();
+                let taken = if options_then.newer == Some(NewerFiles::Take) { &newer } else { &none };
                 let folder = Folder {
+                    newer: (&newer, options_then.newer),
                     files: &files,
                     text: &|path| reader.text(path),
                     is_gone: &|path| reader.is_gone(path),
@@ -244,15 +269,27 @@ impl Vault {
                 if options_then.links {
                     links::tie(&mut changes.incoming, &before, &first);
                 }
-                let edges = edge_changes(&before, &first, &files, &state, |path| reader.text(path));
+                let edges =
+                    edge_changes((&before, &first), (&files, taken), &state, |path| reader.text(path));
                 // A file that was moved and has the same content is known by its new path, so what is wanted has to be
                 // computed again.
                 let first = if state.is_changed() { all(&state) } else { first };
-                Ok((before, hidden, there, first, state, changes, edges))
+                if taken.is_empty() {
+                    there.beside.extend(newer.iter().filter(|path| !is_of_memory(path)).cloned());
+                }
+                Ok((before, hidden, there, first, state, changes, edges, newer))
             })
             .await?;
+        if !newer.is_empty() && options.newer.is_none() && !options.dry_run {
+            return Err(is_older(&newer));
+        }
+        let is_stopped = !newer.is_empty() && options.newer.is_none();
+        report.newer = newer.into_iter().collect();
+        if is_stopped {
+            return Ok(report);
+        }
         let (edge_edits, refused_edges) = edges;
-        report.refused = refused.into_iter().chain(refused_edges).collect();
+        report.refused = refused.into_iter().chain(refused_edges).chain(passed).collect();
         there.kept.extend(report.refused.iter().map(|file| file.path.clone()));
         self.check_deletes(&incoming, &before)?;
         let taking =
@@ -263,10 +300,13 @@ impl Vault {
             report.edited.is_empty() && report.saved.is_empty() && report.forgotten.is_empty() && !has_tied;
         off_thread(move || {
             let wanted = if is_unchanged || report.dry_run {
+                state.is_of_revision(before.revision);
                 first
             } else {
+                let known = all_known(&store, &scope, &options)?.0;
+                state.is_of_revision(known.revision);
                 let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
-                wanted(&all_known(&store, &scope, &options)?.0, &state, &options, &is_settled)
+                wanted(&known, &state, &options, &is_settled)
             };
             outgoing::write(&disk, &mut state, &wanted, &there, &mut report)?;
             // An erased memory's texts that were set aside are removed too.
@@ -306,13 +346,15 @@ impl Vault {
         let (mut options, expected) = (self.options.clone(), self.marker());
         off_thread(move || {
             let faults = store.config().faults.clone();
+            let mut found = expected;
             let disk = Disk::open(&folder, MARKER, faults, |marker| {
                 let marker = marker
                     .ok_or_else(|| Error::not_found("the folder is not a vault: vault init makes it one"))?;
-                let Marker { links, embeddings, .. } = read_marker(marker, expected)?;
-                (options.links, options.embeddings) = (links, embeddings);
+                found = read_marker(marker, expected)?;
                 Ok(())
             })?;
+            check_owner(&store, &scope, (&disk, found))?;
+            (options.links, options.embeddings) = (found.links, found.embeddings);
             // Both take about as long, so they run in parallel. The folder's thread is done sooner, so it also loads
             // the tokenizer, which limits CORE.md.
             let (folder, known) = std::thread::scope(|threads| {
@@ -323,8 +365,9 @@ impl Vault {
                 let known = all_known(&store, &scope, &options);
                 (folder.join().expect("it does not panic"), known)
             });
-            let ((state, files, beside), (known, hidden)) = (folder?, known?);
-            Ok(VaultView { disk: Arc::new(disk), state, files, known, hidden, beside, options })
+            let ((state, scan), (known, hidden)) = (folder?, known?);
+            let FolderScan { files, beside, passed, .. } = scan;
+            Ok(VaultView { disk: Arc::new(disk), state, files, known, hidden, beside, passed, options })
         })
         .await
     }
@@ -341,33 +384,43 @@ fn all_known(store: &Open, scope: &Scope, options: &VaultOptions) -> Result<(Exp
 
 /// Reads the state of the last write, and what is in the folder. Removes what an interrupted run left behind, except in a dry
 /// run.
-fn look_through(
-    disk: &Disk,
-    layout: Layout,
-    is_dry_run: bool,
-) -> Result<(VaultState, Vec<OnDisk>, Vec<String>)> {
+fn look_through(disk: &Disk, layout: Layout, is_dry_run: bool) -> Result<(VaultState, FolderScan)> {
     let state = VaultState::read(disk.state(STATE).as_deref());
-    let FolderScan { mut files, left_behind, beside } = disk.files(|path| is_ours(path, layout))?;
+    let mut scan = disk.files(|path| is_ours(path, layout))?;
     // Nobody else writes while the folder is locked, so no process will finish a half-written file.
-    for path in left_behind.iter().filter(|_| !is_dry_run) {
+    for path in scan.left_behind.iter().filter(|_| !is_dry_run) {
         disk.remove(path)?;
     }
     if let Some(text) = disk.state(IGNORE) {
         let found = DiskFileKind::Text(hash_of(&text));
-        let at = files.partition_point(|file| file.path.as_str() < IGNORE);
-        files.insert(at, OnDisk { path: IGNORE.to_owned(), found });
+        let at = scan.files.partition_point(|file| file.path.as_str() < IGNORE);
+        scan.files.insert(at, OnDisk { path: IGNORE.to_owned(), found });
     }
-    Ok((state, files, beside))
+    Ok((state, scan))
 }
 
-/// Reads the folder's marker. Fails if the vault is another user's, or has another layout.
+/// Fails if a vault is another user's. A user who was moved by an export and an import has another id since, but still has
+/// the memories that the files show, and nobody else in any database has them.
+fn check_owner(store: &Open, scope: &Scope, (disk, marker): (&Disk, Marker)) -> Result<()> {
+    if marker.user_id == scope.user_id {
+        return Ok(());
+    }
+    let snapshot = store.snapshot()?;
+    let files = disk.files(|path| is_ours(path, marker.layout))?.files;
+    let mut ids = files.iter().filter_map(|file| id_in(&disk.text(&file.path)?));
+    if ids.any(|id| snapshot.memory(scope, id.into()).is_ok()) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        "the folder is the vault of another user; to use it for this one, remove .thermocline from it",
+    ))
+}
+
+/// Reads the folder's marker. Fails if the vault has another layout.
 fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
     let conflict = |why: String| Err(Error::new(ErrorKind::Conflict, why));
     match serde_json::from_slice::<Marker>(marker) {
-        Ok(marker) if marker.user_id != expected.user_id => conflict(
-            "the folder is the vault of another user; to use it for this one, remove .thermocline from it"
-                .to_owned(),
-        ),
         Ok(marker) if marker.layout != expected.layout => conflict(format!(
             "the folder has the layout {}, not {}: use another folder",
             marker.layout.as_str(),
@@ -376,6 +429,20 @@ fn read_marker(marker: &[u8], expected: Marker) -> Result<Marker> {
         Ok(marker) => Ok(marker),
         Err(_) => Err(Error::invalid(".thermocline in the folder cannot be read: is it a vault?")),
     }
+}
+
+/// The error of a sync whose files are newer than the database.
+fn is_older(newer: &BTreeSet<String>) -> Error {
+    let first = newer.first().map_or("", String::as_str);
+    Error::new(
+        ErrorKind::Conflict,
+        format!(
+            "the database is older than the folder, as after a backup was put back: it does not know what {} of \
+             the files say, {first} first; nothing was changed. Put the newer database back, or say what becomes \
+             of these files (newer): take what they say, or set_aside as .conflict.md",
+            newer.len()
+        ),
+    )
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

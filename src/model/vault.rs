@@ -37,6 +37,20 @@ word_enum! {
     pub fn from_word;
 }
 
+word_enum! {
+    /// What a sync does with files that are newer than the database, because the database was put back to a backup.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum NewerFiles {
+        /// Saves what the files say: as edits of the memories that the database has, and as the memories that it lacks,
+        /// with their ids.
+        Take = "take",
+        /// Keeps each file's text next to it, as `NAME.conflict.md`, and writes what the database says.
+        SetAside = "set_aside",
+    }
+    pub fn from_word;
+}
+
 /// The options of a vault.
 ///
 /// ```
@@ -69,6 +83,9 @@ pub struct VaultOptions {
     /// Whether `_embeddings.json` has a vector for each memory that the first configured embedder, or else the built-in
     /// one, has embedded. [`init`](crate::Vault::init) stores this choice in the folder. Default: no.
     pub embeddings: bool,
+    /// What to do with files that are newer than the database. Default: nothing, the sync fails before it touches
+    /// anything.
+    pub newer: Option<NewerFiles>,
 }
 
 impl Default for VaultOptions {
@@ -81,6 +98,7 @@ impl Default for VaultOptions {
             layout: Layout::default(),
             links: false,
             embeddings: false,
+            newer: None,
         }
     }
 }
@@ -128,6 +146,13 @@ impl VaultOptions {
         self
     }
 
+    /// Sets what to do with files that are newer than the database.
+    #[must_use]
+    pub fn newer(mut self, newer: NewerFiles) -> Self {
+        self.newer = Some(newer);
+        self
+    }
+
     /// Makes [`export`](crate::Vault::export) and [`sync`](crate::Vault::sync) only report what they would do.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
@@ -160,6 +185,9 @@ pub struct VaultReport {
     /// the memory had changed, the file was out of date, or somebody had written into a file that is not read back. If the
     /// file shows a memory, a sync also opens a review, which asks a person.
     pub conflicts: Vec<String>,
+    /// Files that are newer than the database, as after a backup was put back. Unless
+    /// [`VaultOptions::newer`] says what to do with them, a dry run reports only these, and a sync fails.
+    pub newer: Vec<String>,
     /// Files of which something was not read or not written, with the reason.
     pub refused: Vec<RefusedFile>,
 }

@@ -4,7 +4,10 @@
 //! The block has a fixed form, by which the reader recognizes and removes it. A text that itself ends in that form gets one
 //! more line after it, so that no part of the text is taken for the block.
 
-use crate::memory::page::tidy;
+use crate::{
+    memory::page::tidy,
+    vault::guard::{guarded, unguarded},
+};
 
 const BLOCK: &str = "<!-- links -->";
 /// The line after a text that ends like one with a block, if the file has no block.
@@ -28,14 +31,14 @@ pub(super) fn body(content: &str) -> String {
     format!("{before}{content}\n")
 }
 
-/// Escapes a page so that titles in it are plain text: no HTML, and none of Obsidian's comments.
+/// Escapes a page so that titles in it are plain text: no HTML, none of Obsidian's comments, nothing active.
 pub(super) fn inert(page: &str) -> String {
-    page.replace('<', "&lt;").replace("%%", "%&#37;")
+    guarded(&page.replace('<', "&lt;").replace("%%", "%&#37;")).into_owned()
 }
 
 /// Reverses [`inert`].
 pub(super) fn as_typed(page: &str) -> String {
-    page.replace("&lt;", "<").replace("&#37;", "%")
+    unguarded(page).replace("&lt;", "<").replace("&#37;", "%")
 }
 
 /// Writes a block of these links; empty if there are none.

@@ -23,6 +23,7 @@ use crate::{
         export::{ExportState, WantedFile, When, relations},
         file::{MemoryFile, NAMES},
         frontmatter::{inline, quoted},
+        guard::guarded,
         head::{HeadWriter, hyphenated},
         sections::{pages, section},
     },
@@ -67,14 +68,14 @@ pub(crate) fn wanted(
         let file = MemoryFile::of(memory, relations.remove(&memory.id).unwrap_or_default());
         let head = head(memory, &file, history);
         let Some(path) = path(memory) else {
-            let section = section(&tidy(&memory.title), &head.names(), &file.content);
+            let section = section(&guarded(&tidy(&memory.title)), &head.names(), &file.shown());
             logs.entry(memory.frequency).or_default().push((memory, section));
             continue;
         };
         let digits = memory.id.as_uuid().simple().to_string();
         let path =
             if files.contains_key(&path) { path.replacen("_v", &format!("-{digits}_v"), 1) } else { path };
-        let page = WantedFile::page(head.above(&body(&file.content)), When::TextDiffers);
+        let page = WantedFile::page(head.above(&body(&file.shown())), When::TextDiffers);
         files.insert(path, WantedFile { id: Some(*memory.id.as_uuid()), ..page });
     }
     for (frequency, memories) in logs {
@@ -166,7 +167,7 @@ fn head(memory: &Memory, file: &MemoryFile, history: &[Change]) -> HeadWriter {
         .filter(|(name, _)| !is_kept(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    head.extra(&rest, &[&NAMES[..], &COVERED].concat());
+    head.extra(&rest, &[&NAMES[..], &COVERED].concat(), file.inert);
     head
 }
 

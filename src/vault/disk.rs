@@ -20,8 +20,9 @@ use cap_std::{
 use crate::{
     error::{Error, ErrorKind, Result},
     faults::{Faults, Moment},
+    model::vault::RefusedFile,
     vault::{
-        places::most_bytes,
+        places::{has_ending, most_bytes},
         state::{FileHash, hash_of},
     },
 };
@@ -69,6 +70,8 @@ pub(crate) struct FolderScan {
     pub(crate) left_behind: Vec<String>,
     /// Texts that were set aside in files next to others: `NAME.conflict.md`.
     pub(crate) beside: Vec<String>,
+    /// What was not looked into, with the reason: names that are not UTF-8, links among the memories, closed folders.
+    pub(crate) passed: Vec<RefusedFile>,
 }
 
 /// The content of a file.
@@ -116,13 +119,23 @@ impl Disk {
     /// deep. A file that is not regular, cannot be opened, is too large or has several names is listed as refused.
     pub(crate) fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<FolderScan> {
         let (mut found, mut left_behind, mut beside) = (Vec::new(), Vec::new(), Vec::new());
+        let mut passed = Vec::new();
+        let mut pass = |path: &str, why: &str| passed.push(RefusedFile::new(path, why));
         let mut folders =
             vec![(String::new(), self.root.try_clone().map_err(|error| failed("read", &error))?)];
         while let Some((above, folder)) = folders.pop() {
             for entry in folder.entries().map_err(|error| failed("read", &error))? {
                 let entry = entry.map_err(|error| failed("read", &error))?;
-                let Ok(name) = entry.file_name().into_string() else { continue };
-                let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+                let path =
+                    |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
+                let name = match entry.file_name().into_string() {
+                    Ok(name) => name,
+                    Err(name) => {
+                        pass(&path(&name.to_string_lossy()), "its name is not UTF-8: rename it");
+                        continue;
+                    }
+                };
+                let path = path(&name);
                 if name.starts_with(BESIDE) {
                     left_behind.push(path);
                     continue;
@@ -132,11 +145,16 @@ impl Disk {
                 }
                 let kind = entry.file_type().map_err(|error| failed("read", &error))?;
                 if kind.is_dir() {
-                    if path.split('/').count() < MAX_DEPTH
-                        && let Ok(below) = folder.open_dir_nofollow(&name)
-                    {
-                        folders.push((path, below));
+                    if path.split('/').count() < MAX_DEPTH {
+                        match folder.open_dir_nofollow(&name) {
+                            Ok(below) => folders.push((path, below)),
+                            Err(_) => pass(&path, "the folder cannot be opened"),
+                        }
                     }
+                    continue;
+                }
+                if kind.is_symlink() && may_hold_memories(&path) {
+                    pass(&path, "it is a link, which is not followed");
                     continue;
                 }
                 if path.ends_with(".conflict.md") {
@@ -158,7 +176,7 @@ impl Disk {
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(FolderScan { files: found, left_behind, beside })
+        Ok(FolderScan { files: found, left_behind, beside, passed })
     }
 
     /// Whether nothing exists at this path. If a path cannot be examined, for example in a closed folder or one that became
@@ -285,6 +303,12 @@ impl Disk {
     fn meet(&self, what: &str, path: &str) -> Result<()> {
         self.faults.meet(Moment::Before, &format!("vault: {what} {path}"))
     }
+}
+
+/// Whether a link at this path, which is not a markdown file, may stand for a folder with memories.
+fn may_hold_memories(path: &str) -> bool {
+    let is_below = path.starts_with("graph/") || path.starts_with("vault/");
+    !has_ending(path, "md") && (is_below || matches!(path, "graph" | "vault"))
 }
 
 /// Why a file is not read.

@@ -7,11 +7,12 @@ use chrono::{DateTime, Utc};
 use crate::{
     model::{
         edge::{Edge, EdgeType},
-        memory::known::Memory,
+        memory::{known::Memory, trust::Trust},
     },
     vault::{
         body::{body, content, with_line_feeds},
         frontmatter::{self, Field, FrontmatterError, quoted},
+        guard::{guarded, is_active, unguarded},
         head::{HeadWriter, read_time},
         relation::{edge_type, type_name},
         state::short_hash_of,
@@ -34,6 +35,8 @@ pub(crate) struct EdgeFile {
     pub(crate) created: Option<DateTime<Utc>>,
     pub(crate) updated: Option<DateTime<Utc>>,
     pub(crate) description: String,
+    /// Whether the description is written so that nothing in it is active. It is read as it was.
+    pub(crate) inert: bool,
 }
 
 impl EdgeFile {
@@ -50,6 +53,7 @@ impl EdgeFile {
             created: Some(edge.created_at),
             updated: Some(edge.updated_at),
             description: with_line_feeds(&edge.description),
+            inert: Trust::of(edge.origin) < Trust::User && is_active(&edge.description),
         }
     }
 
@@ -68,7 +72,8 @@ impl EdgeFile {
         head.number("strength", self.strength);
         head.time("created", self.created);
         head.time("updated", self.updated);
-        head.above(&body(&self.description))
+        head.plain("inert", self.inert.then_some("true"));
+        head.above(&if self.inert { body(&guarded(&self.description)) } else { body(&self.description) })
     }
 
     /// Reads a file. Refuses a field that an edge's file does not have, because it would be lost.
@@ -77,6 +82,9 @@ impl EdgeFile {
         let mut read = Self { description: content(parts.body), ..Self::default() };
         for field in &parts.fields {
             read.take(field)?;
+        }
+        if read.inert {
+            read.description = unguarded(&read.description);
         }
         Ok(read)
     }
@@ -104,6 +112,7 @@ impl EdgeFile {
             }
             "created" => self.created = Some(instant()?),
             "updated" => self.updated = Some(instant()?),
+            "inert" => self.inert = text.parse().map_err(|_| refused("it is neither true nor false"))?,
             _ => return Err(refused("the file of an edge has no such field")),
         }
         Ok(())
@@ -122,6 +131,7 @@ impl EdgeFile {
             created,
             updated,
             description,
+            inert: _,
         } = self;
         let seconds = |at: &Option<DateTime<Utc>>| format!("{:?}", at.map(|at| at.timestamp()));
         [
@@ -199,9 +209,10 @@ The keepalive fix directly resolves the idle disconnection problem.
         #[test]
         fn what_is_written_is_read_as_it_was(
             id in "\\PC{0,9}", from_title in "(\\PC|\n|\"| #){0,20}", to_title in "(\\PC|---|: ){0,20}",
-            strength in prop::option::of(0.0..=1.0), description in "( |\t|\\PC|\n|---\n){0,60}",
+            strength in prop::option::of(0.0..=1.0), description in "( |\t|\\PC|\n|---\n|\u{2060}|<%){0,60}", inert: bool,
         ) {
             let file = EdgeFile {
+                inert,
                 from_id: id.clone(), to_id: id.clone(), id, from_title, to_title, strength, description,
                 edge_type: Some(EdgeType::Follows), created: None, updated: read_time("2025-12-06"),
             };

@@ -1,6 +1,6 @@
 //! Finds what people changed in the files of edges: the text and the strength of an edge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -29,11 +29,11 @@ pub(crate) struct EdgeEdit {
 }
 
 /// Returns people's changes to the files of edges. Files that changed on both sides, and outdated files, are left to the
-/// writer, which sets them aside.
+/// writer, which sets them aside. `taken` are files that are newer than the database, which count
+/// whole.
 pub(crate) fn edge_changes(
-    known: &ExportState,
-    wanted: &BTreeMap<String, WantedFile>,
-    files: &[OnDisk],
+    (known, wanted): (&ExportState, &BTreeMap<String, WantedFile>),
+    (files, taken): (&[OnDisk], &BTreeSet<String>),
     state: &VaultState,
     text: impl Fn(&str) -> Option<String>,
 ) -> (Vec<EdgeEdit>, Vec<RefusedFile>) {
@@ -55,7 +55,8 @@ pub(crate) fn edge_changes(
             }
             continue;
         };
-        if written.is_of(hash) {
+        let is_taken = taken.contains(path);
+        if !is_taken && written.is_of(hash) {
             continue;
         }
         let read = match text(path).as_deref().map(EdgeFile::read) {
@@ -69,6 +70,13 @@ pub(crate) fn edge_changes(
                 continue;
             }
         };
+        if is_taken {
+            match whole(&read) {
+                Some((from, to, edge)) => edits.push(EdgeEdit { path: path.clone(), from, to, edge }),
+                None => refuse(None, "it does not say which memories it relates, and how"),
+            }
+            continue;
+        }
         match edit(known, &read, wanted, written) {
             Ok(Some((edge, new))) => {
                 edits.push(EdgeEdit { path: path.clone(), from: edge.from, to: edge.to, edge: new });
@@ -78,6 +86,12 @@ pub(crate) fn edge_changes(
         }
     }
     (edits, refused)
+}
+
+/// Returns an edge as its file states it, and its ends.
+fn whole(read: &EdgeFile) -> Option<(MemoryId, MemoryId, NewEdge)> {
+    let edge = NewEdge::new(read.edge_type?).origin(Origin::User).description(read.description.clone());
+    Some((read.from_id.parse().ok()?, read.to_id.parse().ok()?, NewEdge { strength: read.strength, ..edge }))
 }
 
 /// Returns the edge and its new form as a person wants it. `None` if it is no longer known, or its file is outdated,

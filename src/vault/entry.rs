@@ -2,6 +2,7 @@
 //! as JSON.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     fmt::Write as _,
 };
@@ -20,14 +21,16 @@ use crate::{
         memory::{
             known::Memory,
             procedure::Procedure,
+            trust::Trust,
             words::{Frequency, MemoryKind, MemoryStatus, Outcome, Resurfacing},
         },
     },
     text::memory::MemoryText,
     vault::{
-        body::with_line_feeds,
+        body::{inert, with_line_feeds},
         export::{ExportState, WantedFile, When},
         frontmatter::{self, words},
+        guard,
         head::HeadWriter,
         sections::{comment, guarded, pages},
     },
@@ -86,12 +89,15 @@ fn curated(memories: &[Memory]) -> String {
             let _ = writeln!(text, "- **{}:** {}", tidy(&memory.title), tidy(&sentence));
         }
     }
-    text
+    inert(&text)
 }
 
 /// Writes a memory of a day.
 fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
-    let title = tidy(&memory.title);
+    let title = guard::guarded(&tidy(&memory.title)).into_owned();
+    let is_inert = memory.trust < Trust::User && guard::is_active(&memory.content);
+    let content = with_line_feeds(&memory.content);
+    let content = if is_inert { guard::guarded(content.trim()) } else { Cow::Borrowed(content.trim()) };
     let mut head = HeadWriter::default();
     head.plain("id", Some(memory.id.to_string()));
     head.number("importance", Some(memory.importance));
@@ -120,7 +126,8 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     head.line("title", (title != memory.title).then(|| frontmatter::quoted(&memory.title)));
     head.line("summary", (!memory.summary.is_empty()).then(|| frontmatter::quoted(&memory.summary)));
     head.procedure(memory.procedure.as_ref().unwrap_or(&Procedure::default()));
-    let is_word = |tag: &String| !tag.contains([' ', '\t', ',', '#']);
+    head.plain("inert", is_inert.then_some("true"));
+    let is_word = |tag: &String| !tag.contains([' ', '\t', ',', '#']) && !guard::is_active(tag);
     let is_plain = memory.tags.iter().all(is_word);
     head.line("tags", (!is_plain).then(|| words(&memory.tags)));
     let tags: Vec<String> =
@@ -129,7 +136,7 @@ fn moment(memory: &Memory, birth: Option<&Episode>, edges: &[&Edge]) -> String {
     format!(
         "## {} - {title}\n\n{}\n\n{}{tags}",
         memory.said_at.format("%H:%M"),
-        guarded(with_line_feeds(&memory.content).trim()),
+        guarded(&content),
         comment(&head.names()),
     )
 }

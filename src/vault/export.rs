@@ -44,6 +44,8 @@ pub(crate) struct ExportState {
     /// A direction for each memory that has a vector, if requested.
     pub(crate) directions: Option<Vec<(MemoryId, Vec<f64>)>>,
     pub(crate) now: DateTime<Utc>,
+    /// The user's revision.
+    pub(crate) revision: u64,
 }
 
 impl ExportState {
@@ -89,6 +91,9 @@ pub(crate) enum When {
 /// The name under which a memory's fields include the block of links, which is not part of its content.
 pub(crate) const LINKS: &str = "links";
 
+/// The name under which a memory's fields say that its text is written inert. A file that is inert without need stays.
+const INERT: &str = "inert";
+
 /// Fields that use and checks change without an edit. A file is not written because of them alone.
 const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
 
@@ -112,10 +117,12 @@ impl WantedFile {
     /// Whether these fields, which were written last, show the same.
     pub(crate) fn shows_the_same(&self, fields: &BTreeMap<String, String>) -> bool {
         let shown = |fields: &BTreeMap<String, String>| {
-            let lasting = fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()));
+            let lasting =
+                fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()) && *name != INERT);
             lasting.map(|(name, hash)| (name.clone(), hash.clone())).collect::<Vec<_>>()
         };
-        shown(&self.fields) == shown(fields)
+        let is_inert = |fields: &BTreeMap<String, String>| fields.contains_key(INERT);
+        shown(&self.fields) == shown(fields) && (is_inert(fields) || !is_inert(&self.fields))
     }
 }
 
@@ -144,6 +151,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         status,
         superseded_by,
         summary,
+        inert,
         extra,
         content,
     } = file;
@@ -175,6 +183,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
     ]
     .into_iter()
     .map(|(name, text)| (name.to_owned(), short_hash_of(&text)))
+    .chain(inert.then(|| (INERT.to_owned(), String::new())))
     .chain(ties::fields(relations))
     .collect()
 }
@@ -191,6 +200,12 @@ pub(crate) fn named(memory: &Memory) -> BTreeMap<String, String> {
 /// Returns a stamp of what a memory's file is made from, except its relations and what use changes.
 fn stamp(memory: &Memory) -> String {
     format!("{}.{}.", memory.revision, memory.updated_at.timestamp_millis())
+}
+
+/// Returns the memory's revision in a stamp, and when it was made, in milliseconds.
+pub(super) fn stamped_at(stamp: &str) -> Option<(u32, i64)> {
+    let mut parts = stamp.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// Returns all files, by path. `is_settled` says for a path and a stamp whether the existing file was made from the same

@@ -1,7 +1,7 @@
 //! The file of a memory, in the format of the cognitive paper: a head and a text. Our own fields are written only if they
 //! differ from the default.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{borrow::Cow, fmt::Write as _, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value as Json};
@@ -11,6 +11,7 @@ use crate::{
         memory::{
             known::Memory,
             procedure::Procedure,
+            trust::Trust,
             words::{Frequency, InformationType, MemoryKind, MemoryStatus, TaskType, Volatility},
         },
         turn::Origin,
@@ -18,6 +19,7 @@ use crate::{
     vault::{
         body::{body, content, with_block, with_line_feeds, without_block},
         frontmatter::{self, Field, FieldValue, FrontmatterError, quoted, words},
+        guard::{guarded, is_active, is_active_name, unguarded},
         head::{HeadWriter, REST, hyphenated, number, read_time, read_window, time, window},
         relation::{Relation, relations, written},
     },
@@ -57,6 +59,8 @@ pub(crate) struct MemoryFile {
     /// The id of the memory that superseded it; empty if none did.
     pub(crate) superseded_by: String,
     pub(crate) summary: String,
+    /// Whether the text is written so that nothing in it is active. It is read as it was.
+    pub(crate) inert: bool,
     /// Uninterpreted fields.
     pub(crate) extra: Map<String, Json>,
     pub(crate) content: String,
@@ -64,7 +68,7 @@ pub(crate) struct MemoryFile {
 
 /// The fields that have a meaning. All other fields are uninterpreted, and an uninterpreted field is never written under one
 /// of these names.
-pub(super) const NAMES: [&str; 27] = [
+pub(super) const NAMES: [&str; 28] = [
     "id",
     "type",
     "title",
@@ -91,6 +95,7 @@ pub(super) const NAMES: [&str; 27] = [
     "status",
     "superseded_by",
     "summary",
+    "inert",
     REST,
 ];
 /// The fields within `validation`.
@@ -129,6 +134,9 @@ impl MemoryFile {
             status: Some(memory.status).filter(|it| default(*it == MemoryStatus::Active)),
             superseded_by: memory.superseded_by.map(|by| by.as_uuid().to_string()).unwrap_or_default(),
             summary: memory.summary.clone(),
+            inert: memory.trust < Trust::User
+                && (is_active(&memory.content)
+                    || memory.extra.iter().any(|(name, value)| is_active_name(name, &value.to_string()))),
             extra: memory.extra.clone(),
             content: with_line_feeds(&memory.content),
         }
@@ -143,8 +151,20 @@ impl MemoryFile {
     pub(crate) fn write_with(&self, block: &str) -> String {
         let mut head = HeadWriter::default();
         self.write_names(&mut head);
-        head.extra(&self.extra, &NAMES);
-        head.above(&with_block(body(&self.content), block))
+        head.extra(&self.extra, &NAMES, self.inert);
+        head.above(&with_block(body(&self.shown()), block))
+    }
+
+    /// Returns the text as it is written.
+    pub(super) fn shown(&self) -> Cow<'_, str> {
+        if self.inert { guarded(&self.content) } else { Cow::Borrowed(&self.content) }
+    }
+
+    /// Turns the text that was written into the one that it stands for. Called once all fields are read.
+    pub(super) fn read_shown(&mut self) {
+        if self.inert {
+            self.content = unguarded(&self.content);
+        }
     }
 
     /// Writes the file's fields, except those in `without` and the uninterpreted ones.
@@ -177,6 +197,7 @@ impl MemoryFile {
         head.plain("status", self.status.map(MemoryStatus::as_str));
         head.id("superseded_by", &self.superseded_by);
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
+        head.plain("inert", self.inert.then_some("true"));
     }
 
     /// Reads a file. Refuses a value of the wrong type with its line; keeps unknown fields.
@@ -186,6 +207,7 @@ impl MemoryFile {
         for field in &parts.fields {
             read.take(field)?;
         }
+        read.read_shown();
         Ok(read)
     }
 
@@ -263,6 +285,7 @@ impl MemoryFile {
             "status" => self.status = word!(MemoryStatus),
             "superseded_by" => text()?.clone_into(&mut self.superseded_by),
             "summary" => text()?.clone_into(&mut self.summary),
+            "inert" => self.inert = text()?.parse().map_err(|_| refused("it is neither true nor false"))?,
             REST => self.take_rest(&field.value),
             // This is another name for a field that was already read.
             name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),
@@ -417,7 +440,11 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
 
     /// Unusual texts, composed of parts of files and heads.
     fn odd() -> impl Strategy<Value = String> {
-        const PARTS: [&str; 34] = [
+        const PARTS: [&str; 38] = [
+            "![",
+            "<%",
+            "javascript:",
+            "\u{2060}",
             " #",
             ": ",
             "---",
@@ -495,8 +522,8 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
             importance in prop::option::of(0.0..=1.0), steps in prop::collection::vec(line(), 0..4), summary in line(),
             id in line(), target in line().prop_filter("", |id| !id.is_empty()), context in line(),
             project in prop::option::of(line().prop_filter("", |name| !name.is_empty())),
-            content in "( |\t|\\PC|\n|---\n|<!-- links -->|# ){0,60}", seconds in prop::option::of(0_u64..10_000_000),
-            extra in extra(),
+            content in "( |\t|\\PC|\n|---\n|<!-- links -->|# |\u{2060}|!\\[|```x|<%){0,60}", seconds in prop::option::of(0_u64..10_000_000),
+            extra in extra(), inert: bool,
         ) -> MemoryFile {
             let relation = Relation {
                 target,
@@ -507,7 +534,7 @@ Added socket_keepalive=True and socket_timeout=300 to Redis connection configura
                 edge_id: id.clone(),
             };
             MemoryFile {
-                id, title, tags, importance, summary, project, extra, content,
+                id, title, tags, importance, summary, inert, project, extra, content,
                 procedure: Procedure::new(steps),
                 validity_window: seconds.map(Duration::from_secs),
                 relations: vec![relation],

@@ -151,12 +151,14 @@ fn entry_of_day(
                 file.project = episode.get("project").and_then(Json::as_str).map(str::to_owned);
                 file.extra.insert("episode".to_owned(), episode);
             }
-            "id" | "type" | "title" | "summary" | "tags" | "steps" | "preconditions" | "postconditions" => {
+            "id" | "type" | "title" | "summary" | "tags" | "steps" | "preconditions" | "postconditions"
+            | "inert" => {
                 file.take(&field)?;
             }
             name => drop(file.extra.insert(name.to_owned(), field.value.to_json())),
         }
     }
+    file.read_shown();
     Ok((file, birth))
 }
 
@@ -194,6 +196,7 @@ fn of_log(sections: Vec<LogSection<'_>>) -> Result<Vec<Claimed>, FrontmatterErro
         for field in of_comment(&names, first)? {
             file.take(&field)?;
         }
+        file.read_shown();
         if file.title.is_empty() {
             title.clone_into(&mut file.title);
         }

@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde_json::{Number, Value as Json};
 
+pub(crate) use crate::vault::guard::quoted;
+
 /// The maximum number of top-level fields.
 const MAX_KEYS: usize = 64;
 /// The maximum number of values in all lists together.
@@ -457,11 +459,6 @@ impl FieldValue {
             }
         }
     }
-}
-
-/// Writes a text in double quotes, with JSON's escapes.
-pub(crate) fn quoted(text: &str) -> String {
-    Json::from(text).to_string()
 }
 
 /// Writes a word as it is if it is unambiguous, otherwise in quotes.

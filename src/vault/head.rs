@@ -7,7 +7,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     model::memory::procedure::Procedure,
-    vault::frontmatter::{self, quoted},
+    vault::{
+        frontmatter::{self, quoted},
+        guard::is_active_name,
+    },
 };
 
 /// The field for the names that a head cannot contain as they are: JSON, as a text.
@@ -61,8 +64,9 @@ impl HeadWriter {
     }
 
     /// Writes uninterpreted fields: as fields of the head if they read back unchanged, otherwise as JSON in the field
-    /// [`REST`]. `names` are the fields that have a meaning.
-    pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str]) {
+    /// [`REST`]. `names` are the fields that have a meaning. With `is_inert`, names that plugins may act
+    /// on, such as `banner`, are JSON.
+    pub(super) fn extra(&mut self, extra: &Map<String, Json>, names: &[&str], is_inert: bool) {
         /// The most names and values that are written as fields, so that there is room for all other fields that a head may
         /// have.
         const MOST: (usize, usize) = (20, 200);
@@ -70,7 +74,7 @@ impl HeadWriter {
         for (name, value) in extra {
             let found = frontmatter::inline(value)
                 .filter(|_| frontmatter::is_name(name) && !names.contains(&name.as_str()));
-            match found {
+            match found.filter(|(text, _)| !(is_inert && is_active_name(name, text))) {
                 Some((text, more)) if count < MOST.0 && items + more <= MOST.1 => {
                     (count, items) = (count + 1, items + more);
                     self.line(name, Some(text));

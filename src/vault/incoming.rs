@@ -17,7 +17,7 @@ use crate::{
             words::{Frequency, MemoryKind, MemoryStatus},
         },
         turn::Origin,
-        vault::RefusedFile,
+        vault::{NewerFiles, RefusedFile},
     },
     vault::{
         body::{self, with_line_feeds},
@@ -58,6 +58,8 @@ pub(crate) struct FolderChanges {
 
 /// The folder as [`changes`] sees it.
 pub(crate) struct Folder<'f> {
+    /// The files that are newer than the database, and what the caller wants to become of them.
+    pub(crate) newer: (&'f BTreeSet<String>, Option<NewerFiles>),
     /// Ordered by path.
     pub(crate) files: &'f [OnDisk],
     /// Reads a file; `None` if it is not text.
@@ -69,6 +71,10 @@ pub(crate) struct Folder<'f> {
 }
 
 impl Folder<'_> {
+    fn is_newer(&self, path: &str) -> bool {
+        self.newer.0.contains(path)
+    }
+
     fn has(&self, path: &str) -> bool {
         self.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok()
     }
@@ -88,7 +94,8 @@ pub(crate) fn changes(
         DiskFileKind::Refused(_) => false,
     };
     let files = folder.files.iter().filter(|file| is_of_memory(&file.path));
-    let differing: Vec<&OnDisk> = files.filter(|file| !is_as_written(file)).collect();
+    let differing: Vec<&OnDisk> =
+        files.filter(|file| folder.is_newer(&file.path) || !is_as_written(file)).collect();
     let is_missing = |path: &String| is_of_memory(path) && !folder.has(path);
     if differing.is_empty() && !state.files().keys().any(is_missing) {
         return changes; // The usual case.
@@ -188,7 +195,14 @@ impl<'r> FolderReading<'r> {
             }
             known.to_string().clone_into(&mut read.id);
         }
-        if let Some(written) = state.get(path).filter(|written| written.was(hash)) {
+        let is_newer = self.folder.is_newer(path);
+        if is_newer && self.folder.newer.1 == Some(NewerFiles::SetAside) {
+            let memory = state.get(path).and_then(|written| self.memories.get(&written.id?));
+            self.seen.extend(memory.map(|memory| *memory.id.as_uuid()));
+            let id = memory.map(|memory| memory.id);
+            return Ok(Some(Incoming::Conflict { path: path.to_owned(), id }));
+        }
+        if let Some(written) = state.get(path).filter(|written| !is_newer && written.was(hash)) {
             self.seen.extend(written.id);
             let id = written.id.and_then(|id| self.memories.get(&id)).map(|memory| memory.id);
             return Ok(Some(Incoming::Conflict { path: path.to_owned(), id }));
@@ -234,7 +248,12 @@ impl<'r> FolderReading<'r> {
         let Some(now) = self.wanted.get(&own) else {
             return Ok(Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }));
         };
-        let (fields, done) = edit(self.known, (path, read, memory), now, state)?;
+        // What a newer file says is compared with what is known, because that is where it began.
+        let written = match state.get(path) {
+            _ if is_newer => Some(now.fields.clone()),
+            written => written.map(|written| written.fields.by_name()),
+        };
+        let (fields, done) = edit(self.known, (path, read, memory), (now, written), is_newer)?;
         if done.is_some() {
             return Ok(done);
         }
@@ -311,8 +330,8 @@ fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
 fn edit(
     known: &ExportState,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
-    now: &WantedFile,
-    state: &VaultState,
+    (now, written): (&WantedFile, Option<BTreeMap<String, String>>),
+    is_newer: bool,
 ) -> Result<(BTreeMap<String, String>, Option<Incoming>), FrontmatterError> {
     let conflict =
         |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
@@ -333,26 +352,30 @@ fn edit(
     if read.content.trim() == content.trim() {
         read.content = content;
     }
+    let is_said = [("origin", read.origin.is_some()), ("status", read.status.is_some())];
     read.origin = read.origin.or(Some(memory.origin).filter(|origin| *origin != Origin::Assistant));
     read.status = read.status.or(Some(memory.status).filter(|status| *status != MemoryStatus::Active));
     let mut there = fields(&read, pinned);
     // The block of links cannot be edited.
     there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
-    let Some(written) = state.get(path) else {
+    let Some(written) = written else {
         // The file was not written from here, so its original content is unknown.
         return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
     };
-    let written = written.fields.by_name();
+    for (name, _) in is_said.into_iter().filter(|(_, is_said)| !is_said) {
+        there.extend(written.get(name).map(|was| (name.to_owned(), was.clone())));
+    }
     let differs = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>, name: &str| {
         one.get(name) != other.get(name)
     };
-    if read.updated.is_some() && differs(&there, &written, "updated") {
+    if !is_newer && read.updated.is_some() && differs(&there, &written, "updated") {
         return conflict(there);
     }
     let taken_out = written.keys().filter(|name| ties::is_name(name));
     let names = there.keys().chain(taken_out).map(String::as_str);
     let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written, name)).collect();
-    if ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name)) {
+    if !is_newer && ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name))
+    {
         return Err(refused(
             "status, superseded_by, origin and created cannot be edited in the file: put them back \
              as they were",
@@ -422,6 +445,7 @@ fn new(path: &str, mut file: MemoryFile, origin: Origin) -> Incoming {
     let relations = file.relations.clone();
     let kind = kind_of_folder(path).unwrap_or(MemoryKind::General);
     keep_unfitting(&mut file, kind);
-    let memory = claim(file, kind, stem(path), (origin, pinned));
+    let id = uuid(&file.id).map(MemoryId::from);
+    let memory = NewMemory { id, ..claim(file, kind, stem(path), (origin, pinned)) };
     Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
 }

@@ -14,9 +14,11 @@ pub(crate) mod foreign;
 pub(crate) mod frontmatter;
 #[cfg(test)]
 mod fuzz;
+pub(crate) mod guard;
 pub(crate) mod head;
 pub(crate) mod incoming;
 pub(crate) mod links;
+pub(crate) mod newer;
 pub(crate) mod one;
 pub(crate) mod outgoing;
 pub(crate) mod pages;

@@ -54,7 +54,7 @@ pub(crate) fn as_link(path: &str) -> String {
     let mut link = String::with_capacity(path.len());
     for c in path.chars() {
         match c {
-            ' ' | '%' | '#' | '?' | '(' | ')' | '<' | '>' | '[' | ']' | '\\' | '"' | '|' => {
+            ' ' | '%' | '#' | '?' | '(' | ')' | '<' | '>' | '[' | ']' | '\\' | '"' | '|' | ':' | '&' => {
                 let _ = write!(link, "%{:02X}", u32::from(c));
             }
             c => link.push(c),

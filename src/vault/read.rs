@@ -48,7 +48,8 @@ impl Hidden {
 /// separately.
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
-    let mut known = ExportState { now: snapshot.now(), ..ExportState::default() };
+    let revision = snapshot.revision(scope)?;
+    let mut known = ExportState { now: snapshot.now(), revision, ..ExportState::default() };
     let list = |statuses: &[MemoryStatus]| {
         let filter = MemoryFilter::default().statuses(statuses.iter().copied());
         all(|memory: &Memory| memory.id, |after| snapshot.memories(scope, &filter, after, PAGE))
@@ -118,4 +119,12 @@ pub(crate) fn histories(
         .map(of_one)
         .filter(|found: &Result<_>| !found.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound));
     found.collect()
+}
+
+/// Whether a memory's history has a change at this moment, in milliseconds.
+pub(crate) fn changed_at(store: &Store, scope: &Scope, id: MemoryId, at_millis: i64) -> Result<bool> {
+    let snapshot = store.snapshot()?;
+    let changes =
+        all(|change: &Change| change.change_no, |before| snapshot.memory_changes(scope, id, (before, PAGE)))?;
+    Ok(changes.iter().any(|change| change.made_at.timestamp_millis() == at_millis))
 }

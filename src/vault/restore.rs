@@ -28,6 +28,7 @@ use crate::{
         body::as_typed,
         edge_file::{EdgeFile, FOLDER},
         file::MemoryFile,
+        guard::is_active,
         head::read_time,
         incoming::kind_of_folder,
         places::{as_link, has_ending, is_of_memory},
@@ -211,7 +212,8 @@ fn edge(file: &EdgeFile) -> Option<Edge> {
         edge_type,
         strength: file.strength.unwrap_or(edge_type.default_strength()),
         status: EdgeStatus::Accepted,
-        origin: Origin::Assistant,
+        // What is inert was not said by the user, and what is active was.
+        origin: if file.inert { Origin::Assistant } else { Origin::User },
         created_at,
         updated_at: file.updated.unwrap_or(created_at),
         context: String::new(),
@@ -234,7 +236,12 @@ impl Edges {
         for edge in described {
             if known.contains_key(&edge.from) && known.contains_key(&edge.to) && edge.from != edge.to {
                 let of = [known[&edge.from].1, known[&edge.to].1];
-                edges.add(Edge { origin: least_trusted(of), ..edge });
+                let origin = match edge.origin {
+                    Origin::Assistant => least_trusted([least_trusted(of), Origin::Assistant]),
+                    _ if is_active(&edge.description) => Origin::User,
+                    _ => least_trusted(of),
+                };
+                edges.add(Edge { origin, ..edge });
             } else {
                 *unrelated += 1;
             }

@@ -33,6 +33,9 @@ pub(crate) fn hash_of(bytes: &[u8]) -> FileHash {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VaultState {
     version: u32,
+    /// The user's revision at the last write.
+    #[serde(default)]
+    revision: u64,
     /// By path.
     files: BTreeMap<String, WrittenFile>,
     /// Whether it differs from the state that is saved in the folder.
@@ -133,6 +136,15 @@ impl VaultState {
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("it is plain data")
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Notes the revision of what is being written. Saved only together with the files, because alone it changes nothing.
+    pub(crate) fn is_of_revision(&mut self, revision: u64) {
+        self.revision = revision;
     }
 
     pub(crate) fn files(&self) -> &BTreeMap<String, WrittenFile> {

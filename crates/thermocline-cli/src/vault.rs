@@ -4,7 +4,9 @@
 use std::{fmt::Write as _, path::PathBuf, thread, time::Duration};
 
 use clap::{Args, Subcommand};
-use thermocline::{Layout, Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault};
+use thermocline::{
+    ErrorKind, Layout, NewerFiles, Origin, RefusedFile, VaultOptions, VaultReport, blocking::Vault,
+};
 
 use crate::{
     args::UserArg,
@@ -106,6 +108,11 @@ pub(crate) struct SyncArgs {
     #[arg(long, value_name = "N", requires = "deletes")]
     max_deletes: Option<u64>,
 
+    /// What to do with files that are newer than the database, after a backup was put back: take what they say, or set
+    /// them aside as NAME.conflict.md and write what the database says. Without this, the sync stops.
+    #[arg(long, value_name = "WHAT", value_parser = words::newer())]
+    newer: Option<NewerFiles>,
+
     /// Change nothing, and report what would be done, like vault status.
     #[arg(long)]
     dry_run: bool,
@@ -144,8 +151,15 @@ fn sync(db: &Db, args: &SyncArgs, out: &Output) -> Result<(), Failure> {
     let (_file, user, _) = named::to_change(db, &args.of.user)?;
     let vault = user.vault(&args.of.folder, args.options());
     loop {
-        answer(out, &vault, Vault::sync)?;
-        let Some(seconds) = args.every else { return Ok(()) };
+        let done = answer(out, &vault, Vault::sync);
+        let Some(seconds) = args.every else { return done };
+        match done {
+            // A person has to decide something, or another process is at work: until then, every round says so.
+            Err(failure) if matches!(failure.kind(), Some(ErrorKind::Conflict | ErrorKind::Busy)) => {
+                out.failed(&failure);
+            }
+            done => done?,
+        }
         thread::sleep(Duration::from_secs(seconds));
     }
 }
@@ -154,6 +168,7 @@ impl SyncArgs {
     fn options(&self) -> VaultOptions {
         let mut options = VaultOptions::default().origin(self.origin).deletes(self.deletes);
         options.max_deletes = self.max_deletes;
+        options.newer = self.newer;
         options.dry_run = self.dry_run;
         options
     }
@@ -187,6 +202,7 @@ fn told(report: &VaultReport) -> String {
         saved,
         forgotten,
         conflicts,
+        newer,
         refused,
         ..
     } = report;
@@ -205,6 +221,10 @@ fn told(report: &VaultReport) -> String {
         ),
         (told("written", "to be written"), written),
         (told("removed", "to be removed"), removed),
+        (
+            "newer than the database, as after a backup was put back; a sync stops, unless --newer says what to do",
+            newer,
+        ),
     ] {
         if paths.is_empty() {
             continue;

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     handles::{Memories, foreign::is_of_the_file},
     model::{
-        edge::Direction,
+        edge::{Direction, EdgeType},
         ids::MemoryId,
         memory::{edit::Edit, known::Memory, new::NewMemory, saved::SaveOutcome},
         turn::Origin,
@@ -37,6 +37,8 @@ pub(super) struct VaultIntake<'v> {
     pub(super) report: &'v mut VaultReport,
     names: MemoryNames,
     to_tie: Vec<ToTie>,
+    /// The edges that were added: both ends' files state each, and the words of the user stand before those of others.
+    tied: HashSet<(MemoryId, MemoryId, EdgeType)>,
 }
 
 /// A memory whose relations have to be added. The path is `None` if no file of this run states them: they wait for
@@ -55,7 +57,17 @@ impl<'v> VaultIntake<'v> {
         report: &'v mut VaultReport,
     ) -> Self {
         let names = MemoryNames::of(&known.memories);
-        Self { memories, known, hidden, state, there, report, names, to_tie: Vec::new() }
+        Self {
+            memories,
+            known,
+            hidden,
+            state,
+            there,
+            report,
+            names,
+            to_tie: Vec::new(),
+            tied: HashSet::new(),
+        }
     }
 
     /// Applies all changes; in a dry run it only reports them. Returns whether relations between memories changed.
@@ -77,10 +89,12 @@ impl<'v> VaultIntake<'v> {
                 Incoming::New { path, memory, relations } => self.added(path, *memory, relations).await?,
             }
         }
+        let has_tied = !self.report.dry_run && self.tie_all().await?;
+        // The text of an edge comes after the relation, which would replace it.
         for edit in edges {
             self.edge(edit).await?;
         }
-        if self.report.dry_run { Ok(false) } else { self.tie_all().await }
+        Ok(has_tied)
     }
 
     /// Applies a person's edit of an edge's file.
@@ -160,7 +174,8 @@ impl<'v> VaultIntake<'v> {
             Err(error) => return self.refuse(error, path),
         };
         let id = saved.memory.id;
-        let other = self.state.files().iter().find(|(_, file)| file.id == Some(*id.as_uuid()));
+        let other =
+            self.state.files().iter().find(|(at, file)| **at != path && file.id == Some(*id.as_uuid()));
         if let Some((other, _)) = other {
             let why = format!("it says the same as {other}: remove one of them");
             self.leave(path, why);
@@ -183,7 +198,7 @@ impl<'v> VaultIntake<'v> {
     }
 
     /// Adds the relations that files state, and those that wait for another memory. Called once all memories exist.
-    async fn tie_all(mut self) -> Result<bool> {
+    async fn tie_all(&mut self) -> Result<bool> {
         let mut to_tie = std::mem::take(&mut self.to_tie);
         let is_to_tie: HashSet<MemoryId> = to_tie.iter().map(|one| one.id).collect();
         let waiting = self.known.memories.iter().filter(|memory| !ties::unknown(memory).is_empty());
@@ -205,7 +220,7 @@ impl<'v> VaultIntake<'v> {
 
     /// Relates a memory to others as its file says. A relation to an unknown memory is stored with this memory until
     /// the other one is saved; a relation to an erased memory is dropped. Returns whether anything changed.
-    async fn tie(&self, id: MemoryId, Ties { add, remove, drop }: Ties) -> Result<bool> {
+    async fn tie(&mut self, id: MemoryId, Ties { add, remove, drop }: Ties) -> Result<bool> {
         let memory = self.known.memories.iter().find(|memory| memory.id == id);
         let unknown = memory.map(ties::unknown).unwrap_or_default();
         let kept = unknown.iter().filter(|relation| !drop.contains(&ties::name(relation)));
@@ -219,7 +234,10 @@ impl<'v> VaultIntake<'v> {
                 Some(other) => {
                     let is_incoming = relation.direction == Direction::Incoming;
                     let (from, to) = if is_incoming { (other, id) } else { (id, other) };
-                    self.memories.relate(from, edge, to).await?;
+                    let is_users = edge.origin == Origin::User;
+                    if self.tied.insert((from, to, edge.edge_type)) || is_users {
+                        self.memories.relate(from, edge, to).await?;
+                    }
                 }
                 None if self.hidden.is_erased(&relation.target) => {}
                 None => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::model::{
-    ids::{SessionId, TurnId},
+    ids::{MemoryId, SessionId, TurnId},
     memory::{
         procedure::Procedure,
         words::{Frequency, InformationType, LearningSource, MemoryKind, Outcome, TaskType, Volatility},
@@ -26,6 +26,9 @@ use crate::model::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMemory {
+    /// The id that the memory has in a file of a vault. If any user of the database already has it, the memory gets
+    /// another one.
+    pub(crate) id: Option<MemoryId>,
     pub(crate) kind: MemoryKind,
     pub(crate) title: String,
     pub(crate) content: String,
@@ -78,6 +81,7 @@ impl NewMemory {
     /// one visible character.
     pub fn new(kind: MemoryKind, title: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
+            id: None,
             kind,
             title: title.into(),
             content: content.into(),

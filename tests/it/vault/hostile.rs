@@ -88,3 +88,21 @@ fn what_a_file_says_of_sensors_is_data() {
     kept.check_quiet();
     assert!(!mark.exists() && port.accept().is_err(), "nobody has looked");
 }
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf_8_and_linked_folders_are_named() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let kept = Kept::new();
+    kept.known.save(fix("Known"));
+    kept.sync();
+    let place = kept.folder.join("graph/fixes");
+    std::fs::write(place.join(std::ffi::OsStr::from_bytes(b"bad\xff.md")), "text\n").unwrap();
+    std::os::unix::fs::symlink("/", kept.folder.join("graph/linked")).unwrap();
+    for report in [kept.sync(), kept.vault(thermocline::VaultOptions::default()).export().unwrap()] {
+        let named: Vec<_> = report.refused.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(named, ["graph/linked", "graph/fixes/bad\u{fffd}.md"], "{report:?}");
+        assert!(report.saved.is_empty() && report.written.is_empty());
+    }
+}

@@ -7,7 +7,9 @@ mod editing;
 mod erased;
 mod forms;
 mod hostile;
+mod inert;
 mod killed;
+mod older;
 mod relating;
 mod writing;
 

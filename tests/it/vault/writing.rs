@@ -4,14 +4,11 @@ use std::fs;
 
 use chrono::TimeDelta;
 use thermocline::{
-    EdgeType, Edit, Faults, MemoryFilter, MemoryId, MemoryKind, NewEdge, NewMemory, Outcome, Procedure,
-    RecallOptions, TendOptions, Use, VaultOptions,
+    EdgeType, Edit, MemoryFilter, MemoryId, MemoryKind, NewEdge, NewMemory, Outcome, Procedure,
+    RecallOptions, TendOptions, Use,
 };
 
-use crate::{
-    memories::{fix, saying},
-    vault::Kept,
-};
+use crate::{memories::fix, vault::Kept};
 
 #[test]
 fn what_is_known_is_written_once_and_a_clone_of_it_changes_nothing() {
@@ -105,22 +102,6 @@ fn a_generated_page_that_somebody_wrote_into_is_written_again_and_their_text_kep
     kept.put("MEMORY.md", "# Mine\n");
     kept.check_quiet();
     assert_eq!(kept.text("MEMORY.md"), "# Mine\n", "it is a person's");
-}
-
-#[test]
-fn a_folder_follows_the_file_that_it_is_synced_with_though_revisions_are_equal() {
-    let kept = Kept::new();
-    let id = kept.known.save(fix("Keepalive")).id;
-    kept.sync();
-    let restored = kept.copy(Faults::default());
-    kept.known.memories.edit(id, saying("Said first.")).unwrap();
-    kept.sync();
-    kept.known.fixture.clock.advance(TimeDelta::seconds(5));
-    restored.known.memories.edit(id, saying("Said after the restore.")).unwrap();
-    let user = restored.known.file.user("alex").unwrap();
-    let report = user.vault(&kept.folder, VaultOptions::default()).sync().unwrap();
-    assert!(report.edited.is_empty() && report.conflicts.is_empty(), "{report:?}");
-    assert!(kept.text(&kept.path(id)).contains("Said after the restore."));
 }
 
 #[test]

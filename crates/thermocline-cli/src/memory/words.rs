@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use thermocline::{
-    EdgeType, EpisodeRole, FileFormat, Frequency, InformationType, Layout, MemoryKind, MemoryStatus, Origin,
-    Outcome, Resurfacing, ReviewKind, TaskType, Volatility,
+    EdgeType, EpisodeRole, FileFormat, Frequency, InformationType, Layout, MemoryKind, MemoryStatus,
+    NewerFiles, Origin, Outcome, Resurfacing, ReviewKind, TaskType, Volatility,
 };
 
 /// Defines a parser for each set of words; its error lists the valid words.
@@ -39,6 +39,7 @@ words! {
     origin: Origin = ["user", "assistant", "tool", "document", "system"];
     format: FileFormat = ["entry", "markdown"];
     layout: Layout = ["cognitive", "continuum", "entry"];
+    newer: NewerFiles = ["take", "set_aside"];
     resurfacing: Resurfacing = ["on", "off"];
     review: ReviewKind = ["promote", "flagged", "contradiction", "merge", "check", "conflict"];
     role: EpisodeRole = ["birth", "use", "note", "report"];

@@ -32,7 +32,9 @@ use crate::{
                 sources::{self, SourceFrom, SourceRow},
                 state, tend,
                 terms::{self as term_rows, MemoryTermKind},
+                transfer::OWNER_OF_MEMORY,
             },
+            transfer::is_any_owned,
             units,
         },
         scope::Scope,
@@ -108,7 +110,11 @@ impl MemoryOperation<'_, '_> {
         if said_at > self.now + MOST_AHEAD {
             return Err(Error::invalid("the time it refers to is more than a day ahead of the clock"));
         }
-        Ok(memory.row(MemoryId::new(self.now), MemoryStatus::Active, (said_at, self.now)))
+        let id = match memory.new.id {
+            Some(id) if !is_any_owned(self.tx.sql, OWNER_OF_MEMORY, &[id])? => id,
+            _ => MemoryId::new(self.now),
+        };
+        Ok(memory.row(id, MemoryStatus::Active, (said_at, self.now)))
     }
 
     /// Writes a new memory and its rows in other tables.
