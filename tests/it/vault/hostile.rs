@@ -28,7 +28,7 @@ fn nothing_outside_of_the_folder_is_read_or_written_and_nothing_hostile_is_taken
     fs::create_dir_all(at("graph/fixes/a/b/c/d")).unwrap();
     fs::write(at("graph/fixes/a/b/c/d/deep.md"), "Too deep.").unwrap();
     let report = kept.sync();
-    assert_eq!((report.saved.len(), report.refused.len()), (0, 6), "{report:?}");
+    assert_eq!((report.saved.len(), report.refused.len()), (0, 7), "{report:?}");
     assert_eq!(kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap().len(), 1);
     // A memory whose folder became a link is not written.
     kept.known.memories.edit(id, thermocline::Edit::default().kind(MemoryKind::Workflow)).unwrap();
