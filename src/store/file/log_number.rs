@@ -25,8 +25,7 @@ use crate::{
         db_file::{FileKey, beside},
         errors::from_io,
         held::{self, Access},
-        open::APPLICATION_ID,
-        page_one::{self, PageOne},
+        page_one::{self, APPLICATION_ID, PageOne},
     },
 };
 

@@ -16,6 +16,7 @@ pub(crate) mod migrate;
 pub(crate) mod open;
 mod page_one;
 pub(crate) mod paper;
+mod place;
 pub(crate) mod put_back;
 pub(crate) mod queue;
 pub(crate) mod readers;

@@ -23,12 +23,11 @@ use crate::{
         errors::from_io,
         held::{self, Access},
         image::{Image, ImagePaths},
-        log_number, migrate, paper, row_check, schema,
+        log_number, migrate,
+        page_one::APPLICATION_ID,
+        paper, row_check, schema,
     },
 };
-
-/// The `application_id` of files that Thermocline created (`ThCl` in ASCII).
-pub(crate) const APPLICATION_ID: i32 = 0x5468_436c;
 
 /// The oldest SQLite version that is accepted, 3.51.3. Older versions can damage a file when two connections write and
 /// checkpoint at the same instant (sqlite.org/wal.html, the WAL-reset bug).

@@ -2,7 +2,10 @@
 
 use std::{fs::File, io};
 
-use crate::store::file::scrub;
+use crate::store::file::place;
+
+/// The `application_id` of files that Thermocline created (`ThCl` in ASCII).
+pub(super) const APPLICATION_ID: i32 = 0x5468_436c;
 
 /// The size of the header in bytes.
 pub(super) const HEADER_BYTES: usize = 100;
@@ -14,7 +17,7 @@ const CHANGES_AGAIN: std::ops::Range<usize> = 92..96;
 /// The number of pages of the file.
 const PAGES: std::ops::Range<usize> = 28..32;
 const USER_VERSION: std::ops::Range<usize> = 60..64;
-const APPLICATION_ID: std::ops::Range<usize> = 68..72;
+const APPLICATION: std::ops::Range<usize> = 68..72;
 
 /// The fields of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +41,14 @@ impl PageOne {
             changes: number(CHANGES)?,
             pages: number(PAGES)?,
             user_version: number(USER_VERSION)?,
-            application_id: number(APPLICATION_ID)?,
+            application_id: number(APPLICATION)?,
         })
     }
 
     /// Reads the header of a file. `None` if the file is shorter than that.
     pub(super) fn read(file: &File) -> io::Result<Option<Self>> {
         let mut header = [0; HEADER_BYTES];
-        match scrub::read_at(file, &mut header, 0) {
+        match place::read_at(file, &mut header, 0) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             read => read.map(|()| Self::of(&header)),
         }
@@ -55,10 +58,10 @@ impl PageOne {
 /// Writes numbers into a copy's header that no log of the original has. `user_version` is a backend's own if it is `None`.
 pub(super) fn renumber(copy: &File, changes: u32, user_version: Option<u32>) -> io::Result<()> {
     for at in [CHANGES, CHANGES_AGAIN] {
-        scrub::write_at(copy, &changes.to_be_bytes(), at.start as u64)?;
+        place::write_at(copy, &changes.to_be_bytes(), at.start as u64)?;
     }
     match user_version {
-        Some(number) => scrub::write_at(copy, &number.to_be_bytes(), USER_VERSION.start as u64),
+        Some(number) => place::write_at(copy, &number.to_be_bytes(), USER_VERSION.start as u64),
         None => Ok(()),
     }
 }

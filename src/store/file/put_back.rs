@@ -22,9 +22,9 @@ use crate::{
         errors::from_io,
         held::{self, Access},
         image::{Image, ImagePaths},
-        log_number,
+        log, log_number,
         open::{self, DatabaseKind},
-        schema,
+        place, schema,
     },
 };
 
@@ -203,7 +203,7 @@ struct HeldReader {
 
 impl Read for HeldReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = crate::store::file::scrub::read_some_at(self.file, bytes, self.at)?;
+        let read = place::read_some_at(self.file, bytes, self.at)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -228,7 +228,7 @@ fn only_user(path: &Path) -> Result<Connection> {
 /// Copies the log into its file and empties it, if it is the file's. What cannot be copied is left in the log.
 fn finish_log(conn: &Connection, path: &Path, key: &FileKey) {
     if log_number::is_of(conn, path, key).is_ok_and(|is_ours| is_ours) {
-        let _ = crate::store::file::log::empty(conn); // A damaged file keeps its log.
+        let _ = log::empty(conn); // A damaged file keeps its log.
     }
 }
 

@@ -22,7 +22,9 @@ use crate::{
             db_file::DbFile,
             errors::from_io,
             held::{self, Access},
-            log_number, migrate, schema,
+            log_number, migrate,
+            place::{read_at, write_at},
+            schema,
             sqlite::Sqlite,
         },
         rows::jobs::{self, Owed},
@@ -196,43 +198,6 @@ fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
         first => first,
     };
     (end <= first && first <= page.len()).then_some(end..first)
-}
-
-#[cfg(unix)]
-pub(super) fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
-}
-
-/// Reads as many bytes as there are, and at most as many as fit.
-#[cfg(unix)]
-pub(super) fn read_some_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, start)
-}
-
-#[cfg(unix)]
-pub(super) fn write_at(file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, start)
-}
-
-#[cfg(not(unix))]
-pub(super) fn read_some_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(start))?;
-    file.read(bytes)
-}
-
-#[cfg(not(unix))]
-pub(super) fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(start))?;
-    file.read_exact(bytes)
-}
-
-#[cfg(not(unix))]
-pub(super) fn write_at(mut file: &File, bytes: &[u8], start: u64) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    file.seek(SeekFrom::Start(start))?;
-    file.write_all(bytes)
 }
 
 #[cfg(test)]
