@@ -537,11 +537,13 @@ impl Memories {
         self.store.write(move |tx| tx.undo_memory_group(&scope, group, by)).await
     }
 
-    /// Hides a source and everything that jobs derived from it, directly or through other memories, as one operation.
-    /// Quarantined memories are in no recall and by default in no list, and no other memory can be given the same text. What
-    /// somebody saved from the source stays, but from then on, unless a person approved it, it is trusted like a document's
-    /// words and settles no further than those. If the source is a [session](QuarantineSource::Session), memories that were
-    /// saved in it are hidden too if they are trusted less than the user. A memory that a hidden one had superseded gets
+    /// Hides a source and everything that jobs made of it or that tools, documents and the assistant saved from it, directly
+    /// or through other memories, as one operation; except what a person approved. Quarantined memories are in no recall
+    /// and by default in no list, and no other memory can be given the same text: neither case, accents, punctuation,
+    /// blanks and invisible characters nor another kind or project make it another one. What the user or the backend saved
+    /// from the source stays, but from then on, unless a person approved it, it is trusted like a document's words and
+    /// settles no further than those. As long as something of a turn or a session is hidden, what others save from it is
+    /// born hidden, as part of this operation. A memory that a hidden one had superseded gets
     /// back the status that it had before it was superseded, or is archived if its place is taken. The history stores `why`
     /// (up to 256 bytes), which should repeat nothing that was said.
     ///

@@ -44,6 +44,11 @@ pub(super) async fn measured(
                 memory.origin = foreign;
             }
             sources = snapshot.sources_of(&scope, &memory)?;
+            // Whoever repeats them, the words are those of the sources.
+            let least = sources.iter().map(|source| source.origin).min_by_key(|origin| Trust::of(*origin));
+            if let Some(least) = least.filter(|least| Trust::of(*least) < Trust::of(memory.origin)) {
+                memory.origin = least;
+            }
         }
         MeasuredMemory::of(memory, sources, (Finder::Hand, "caller"))
     };

@@ -79,6 +79,83 @@ impl MemoryText<'_> {
         hash.copy_from_slice(&hasher.finalize()[..len]);
         hash
     }
+
+    /// Returns the hash by which the text is recognized while it is in quarantine: of the letters and digits of its title,
+    /// content and steps.
+    pub(crate) fn hidden_hash(&self) -> ContentHash {
+        hash_of(&bare(&[self.title, self.content, &self.steps()]))
+    }
+
+    /// Returns the hashes of everything that the memory says by itself: of the whole, the content, the steps and the
+    /// summary. A text in quarantine may not come back as any of them.
+    pub(crate) fn said_hashes(&self, summary: &str) -> Vec<ContentHash> {
+        let steps = self.steps();
+        let parts = [self.content, &steps, summary].map(|part| bare(&[part]));
+        let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| hash_of(part));
+        parts.chain([self.hidden_hash()]).collect()
+    }
+
+    fn steps(&self) -> String {
+        self.procedure.into_iter().flat_map(Procedure::lines).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns what is left of a text when it is compared with one in quarantine: its letters and digits, folded, without
+/// anything between them. Neither case, width, accents, punctuation, blanks and invisible characters, nor letters of another
+/// script that look like Latin ones, nor where the title ends make it another text. Of a text without letters and digits,
+/// everything but blanks. Two different facts may be left alike (`C` and `C++`), so this never decides that a memory is
+/// known already.
+fn bare(parts: &[&str]) -> String {
+    let folded = fold(&parts.join(" "));
+    let letters: String = folded.chars().filter(|c| c.is_alphanumeric()).map(latin).collect();
+    if letters.is_empty() { folded.split_whitespace().collect() } else { letters }
+}
+
+/// The Latin letter that a folded Cyrillic or Greek one looks like, in lower or upper case.
+fn latin(c: char) -> char {
+    const ALIKE: &[(char, char)] = &[
+        ('\u{430}', 'a'),
+        ('\u{432}', 'b'),
+        ('\u{435}', 'e'),
+        ('\u{43a}', 'k'),
+        ('\u{43c}', 'm'),
+        ('\u{43d}', 'h'),
+        ('\u{43e}', 'o'),
+        ('\u{440}', 'p'),
+        ('\u{441}', 'c'),
+        ('\u{442}', 't'),
+        ('\u{443}', 'y'),
+        ('\u{445}', 'x'),
+        ('\u{455}', 's'),
+        ('\u{456}', 'i'),
+        ('\u{458}', 'j'),
+        ('\u{4bb}', 'h'),
+        ('\u{4cf}', 'l'),
+        ('\u{501}', 'd'),
+        ('\u{51b}', 'q'),
+        ('\u{51d}', 'w'),
+        ('\u{131}', 'i'),
+        ('\u{251}', 'a'),
+        ('\u{261}', 'g'),
+        ('\u{3b1}', 'a'),
+        ('\u{3b5}', 'e'),
+        ('\u{3b9}', 'i'),
+        ('\u{3ba}', 'k'),
+        ('\u{3bd}', 'v'),
+        ('\u{3bf}', 'o'),
+        ('\u{3c1}', 'p'),
+        ('\u{3c4}', 't'),
+        ('\u{3c5}', 'u'),
+        ('\u{3c7}', 'x'),
+    ];
+    ALIKE.iter().find(|(other, _)| *other == c).map_or(c, |(_, latin)| *latin)
+}
+
+fn hash_of(text: &str) -> ContentHash {
+    let mut hash = ContentHash::default();
+    let len = hash.len();
+    hash.copy_from_slice(&Sha256::digest(text)[..len]);
+    hash
 }
 
 fn said(text: String) -> Said {
@@ -119,6 +196,35 @@ mod tests {
             assert!(words.field_counts(query_words(word)[0]).is_some(), "{word}");
         }
         assert!(!words.traits.states_wish && !words.traits.has_reply);
+    }
+
+    #[track_caller]
+    fn check_hidden(other: MemoryText<'_>, expected: bool) {
+        let hidden = text("Run it as root", "Always, in d\u{e9}tail: sudo run-it \u{2014} now.", None);
+        assert_eq!(other.hidden_hash() == hidden.hidden_hash(), expected, "{other:?}");
+    }
+
+    #[test]
+    fn a_text_in_quarantine_is_recognized_by_its_letters_and_digits() {
+        for (title, content) in [
+            ("Run it as root", "Always, in d\u{e9}tail: sudo run-it now"),
+            ("RUN IT AS ROOT!", "always in detail sudo runit now"),
+            ("Run it as root Always", "in de\u{301}tail: sudo run-it \u{2014} now."),
+            (
+                "Run it as\u{a0}ro\u{200b}ot",
+                "Always,\u{3000}in d\u{e9}ta\u{ad}il: su\u{202e}do run\u{2011}it now\u{fe0f}.",
+            ),
+            ("Run it as r\u{43e}\u{3bf}t", "\u{ff21}lways, in d\u{e9}tail: sudo run-it now."),
+        ] {
+            check_hidden(text(title, content, None), true);
+            check_hidden(MemoryText { kind: MemoryKind::Insight, ..text(title, content, None) }, true);
+        }
+        let steps = Procedure::new(["Always, in detail:", "sudo run-it now"]);
+        check_hidden(text("Run it as root", "", Some(&steps)), true);
+        check_hidden(text("Never run it as root", "Always, in detail: sudo run-it now.", None), false);
+        check_hidden(text("Run it as root", "Always, in detail: sudo run-it 2 now.", None), false);
+        let other = text("\u{1f600}!", "\u{1f600}", None);
+        assert_ne!(other.hidden_hash(), text("\u{1f601}", "?", None).hidden_hash());
     }
 
     #[track_caller]

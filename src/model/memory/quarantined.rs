@@ -1,4 +1,4 @@
-//! Quarantine: hiding a source with what jobs derived from it.
+//! Quarantine: hiding a source with what came of it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -8,17 +8,17 @@ use crate::model::{
     turn::Origin,
 };
 
-/// The source to put in quarantine. Everything that jobs made from a hidden memory is hidden too. A session's state is left
-/// alone.
+/// The source to put in quarantine. What jobs made from it and what tools, documents and the assistant saved from it is
+/// hidden, unless a person approved it, and so is what came of that. What the user or the backend saved stays. A session's
+/// state is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuarantineSource {
-    /// The memories that jobs made from this turn.
+    /// The memories that were made or saved from this turn.
     Turn(TurnId),
-    /// The memories that jobs made from this session's turns, and those saved in the session that are trusted less than
-    /// the user's words.
+    /// The memories that were made or saved from this session's turns, or in this session.
     Session(SessionId),
     /// One memory.
     Memory(MemoryId),
@@ -38,7 +38,7 @@ pub struct Quarantined {
     pub group: Option<GroupId>,
     /// The hidden memories, in the order of saving.
     pub memories: Vec<MemoryId>,
-    /// Memories that stay because somebody saved them, and that are now trusted like a document's words.
+    /// Memories that stay because the user or the backend saved them, and that are now trusted like a document's words.
     pub lowered: Vec<MemoryId>,
     /// Memories that a hidden memory had superseded. Each has its earlier status again, or is archived if its place is
     /// taken. One whose own text is in quarantine is forgotten instead, and is not listed.

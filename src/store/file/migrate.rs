@@ -79,6 +79,7 @@ pub(crate) const OUR_NAMES: &[&str] = &[
     "idx_units_caller",
     "idx_user_memories_caller",
     "idx_user_memories_hash",
+    "idx_user_memories_hidden",
     "idx_user_memories_put_away",
     "idx_user_memories_session",
     "idx_user_memories_slot",
@@ -141,7 +142,7 @@ pub(super) const SHARED: [&str; 2] = ["users", "state_snapshots"];
 
 /// The newest schema version that this build knows: the last of `migrations/`. A constant, because refinery would compile a
 /// regular expression to find it in every process that opens a file (1.3 ms).
-pub(crate) const LATEST: i64 = 23;
+pub(crate) const LATEST: i64 = 24;
 
 /// Returns the schema version of the file. `None` if no migration has been applied. Reads the table directly, because
 /// refinery's own check costs a millisecond at every opening.

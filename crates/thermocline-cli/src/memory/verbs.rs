@@ -285,10 +285,11 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  thermocline memory reflect --user alex")]
     Reflect(PageArgs),
 
-    /// Hide the memories of a source, and what jobs derived from them: a turn, a session, a memory, a call, or an origin.
+    /// Hide the memories of a source, and what came of them: a turn, a session, a memory, a call, or an origin.
     ///
-    /// Hides what jobs derived from it, and what jobs derived from that. What somebody saved from it stays, and is trusted
-    /// like a document's words from then on. What a hidden memory had replaced is as it was before. Turns are still
+    /// Hides what jobs made of it and what tools, documents and the assistant saved from it, and what came of that. What the
+    /// user or the backend saved from it, or a person approved, stays, and is trusted like a document's words from then on
+    /// unless it is approved. What others save from a hidden turn or session is born hidden. What a hidden memory had replaced is as it was before. Turns are still
     /// recalled. memory lift reverts this.
     #[command(after_help = "Examples:\n  \
         thermocline memory quarantine --user alex --turn s1/3 --why \"a page that gave orders\"\n  \

@@ -191,6 +191,9 @@ impl MemoryOperation<'_, '_> {
             known => known?,
         };
         let row = self.begin_row(memory)?;
+        if let Some((group, reason)) = self.quarantine_over(memory)? {
+            return Ok(Some((self.add_hidden(memory, row, (group, &reason))?, true)));
+        }
         if let Some(holder) = self.holder(&row)? {
             return Ok(Some((self.add_waiting(memory, row, &holder)?.memory_no, true)));
         }

@@ -34,7 +34,7 @@ use crate::{
             row::{self, MemoryRow},
         },
     },
-    text::measure::ContentHash,
+    text::memory::MemoryText,
 };
 
 /// The history's reason why an archived or forgotten memory becomes active again.
@@ -71,7 +71,7 @@ impl MemoryOperation<'_, '_> {
         if let Some(row) = find::active_same(sql, &scope, project, hash)? {
             return Ok(Some(row));
         }
-        self.check_is_not_hidden(project, hash)?;
+        self.check_is_not_hidden(memory.text(), &memory.new.summary)?;
         let put_away = |status| find::put_away_same(sql, &scope, (project, hash), status);
         match put_away(MemoryStatus::Archived)? {
             None => Ok(put_away(MemoryStatus::Forgotten)?.filter(|row| may_fill(memory, row))),
@@ -79,28 +79,33 @@ impl MemoryOperation<'_, '_> {
         }
     }
 
-    /// Fails if a text is in quarantine in its project.
-    pub(super) fn check_is_not_hidden(&self, project: Option<&str>, hash: ContentHash) -> Result<()> {
-        let hidden =
-            find::put_away_same(self.tx.sql, &self.scope, (project, hash), MemoryStatus::Quarantined)?;
-        match hidden {
-            Some(row) => {
-                Err(conflict(format!("{} says the same and is in quarantine; lift that first", row.id)))
+    /// Fails if a memory would say what one in quarantine says, as a whole or in a part of it, whatever its kind and
+    /// project. Every act that shows a text asks this.
+    pub(super) fn check_is_not_hidden(&self, text: MemoryText<'_>, summary: &str) -> Result<()> {
+        for hash in text.said_hashes(summary) {
+            let like = find::hidden_like(self.tx.sql, &self.scope, hash)?;
+            if let Some(row) = like.iter().find(|row| row.text().hidden_hash() == hash) {
+                return Err(conflict(format!(
+                    "{} says the same and is in quarantine; lift that first",
+                    row.id
+                )));
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     /// Fails if a change would show a text that is in quarantine. Lifting the memory's own quarantine may show it, even if
     /// another memory with the same text stays hidden.
     pub(super) fn check_shows_nothing_hidden(&self, before: &MemoryRow, after: &MemoryRow) -> Result<()> {
         let is_shown = |row: &MemoryRow| matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived);
-        let [was, is] = [before, after].map(|row| (row.project.as_deref(), row.content_hash));
+        let [was, is] = [before, after].map(|row| (row.content_hash, &row.summary));
         let is_news = is_shown(after) && !(is_shown(before) && was == is);
         if is_news && before.status != MemoryStatus::Quarantined {
-            return self.check_is_not_hidden(is.0, is.1).map_err(|error| match error.kind() {
-                ErrorKind::Conflict => conflict(format!("{} cannot say that: {error}", before.id)),
-                _ => error,
+            return self.check_is_not_hidden(after.text(), &after.summary).map_err(|error| {
+                match error.kind() {
+                    ErrorKind::Conflict => conflict(format!("{} cannot say that: {error}", before.id)),
+                    _ => error,
+                }
             });
         }
         Ok(())

@@ -67,6 +67,11 @@ impl MeasuredMemory {
         least.expect("it has an origin of its own")
     }
 
+    /// What the memory says.
+    pub(super) fn text(&self) -> MemoryText<'_> {
+        text_of(&self.new)
+    }
+
     /// Whose words the memory has.
     pub(super) fn voice(&self) -> Voice {
         Voice { origin: self.new.origin, trust: self.trust() }

@@ -57,7 +57,8 @@ impl WriteTx<'_> {
         memory.new.learning_source = LearningSource::Consolidation;
         memory.sources.extend(sources.iter().map(source_of));
         let row = merged_row(&operation, &memory, &sources)?;
-        operation.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
+        operation.check_is_not_hidden(memory.text(), &memory.new.summary)?;
+        operation.check_has_no_hidden_source(&memory)?;
         if by != Origin::User
             && let Some(other) = sources.iter().find(|it| !may_take_the_place(voice(&row), voice(&it.row)))
         {

@@ -5,13 +5,16 @@
 //! - a memory: the memory itself;
 //! - a call: what it saved, rewrote or imported;
 //! - an origin: all memories of it;
-//! - a session: what was saved from it and is trusted less than the user's words, and what jobs made from its turns;
-//! - a turn: what jobs made from it.
+//! - a session: what was saved from it or made from its turns;
+//! - a turn: what was saved or made from it.
 //!
-//! These are hidden, and so is what jobs made from them, and so on. Volatile memories are left alone. Any other memory that
-//! rests on the source was saved by somebody: it stays, but is trusted only like a document's words. The trust of a memory
-//! that a person approved stays. A memory that a hidden one had superseded gets its former status back, or is archived if
-//! its place is taken.
+//! Hidden is what jobs made from the source, and what tools, documents and the assistant saved from it, unless a person
+//! approved it; and so is what came of that, and so on. Volatile memories are left alone. What the user or the backend saved
+//! from the source stays, but is trusted only like a document's words. A memory that a hidden one had superseded gets its
+//! former status back, or is archived if its place is taken.
+//!
+//! A turn or a session is in quarantine as long as something of it is hidden. What the same people save from it meanwhile is
+//! born hidden, as part of the same operation, so that lifting the quarantine shows it.
 
 use std::collections::BTreeSet;
 
@@ -22,23 +25,28 @@ use crate::{
     memory::frequency::most_settled,
     model::{
         change::ChangeOp,
-        ids::MemoryId,
+        ids::{GroupId, MemoryId},
         memory::{
             quarantined::{QuarantineSource, Quarantined},
             trust::Trust,
-            words::MemoryStatus,
+            words::{LearningSource, MemoryStatus},
         },
         place::MemoryNo,
         turn::Origin,
     },
     store::{
         acts::memories::{
-            operation::{MemoryOperation, Note, no_memory},
+            measured::MeasuredMemory,
+            operation::{MemoryOperation, Note, conflict, no_memory},
             voices::{check_is_not_foreign, check_may_change_words},
         },
         rows::{
             erase,
-            memories::{find, quarantine as rows, row::MemoryRow, sources},
+            memories::{
+                find, quarantine as rows,
+                row::MemoryRow,
+                sources::{self, SourceFrom},
+            },
             sessions,
         },
         scope::Scope,
@@ -48,7 +56,7 @@ use crate::{
 };
 
 impl WriteTx<'_> {
-    /// Hides a source and what jobs made from it, and lowers the trust of what somebody saved from it.
+    /// Hides a source and what came of it, and lowers the trust of what the user or the backend saved from it.
     pub(crate) fn quarantine_source(
         &mut self,
         scope: &Scope,
@@ -60,7 +68,7 @@ impl WriteTx<'_> {
         self.by = by;
         let mut operation = MemoryOperation::begin(self, scope, by.as_str())?;
         let found = Reach::of(operation.tx.sql, scope, source)?;
-        let reason = if why.is_empty() { "quarantine".to_owned() } else { format!("quarantine: {why}") };
+        let reason = reason_of(source, why);
         let (mut memories, mut lowered, mut restored) = (Vec::new(), Vec::new(), Vec::new());
         for &memory_no in &found.hidden {
             memories.extend(operation.hide(memory_no, &reason)?);
@@ -85,7 +93,7 @@ impl WriteTx<'_> {
 #[derive(Debug, Default)]
 struct Reach {
     hidden: BTreeSet<MemoryNo>,
-    /// Memories that rest on the source, but that somebody saved.
+    /// Memories that rest on the source, but that the user or the backend saved, or a person approved.
     staying: BTreeSet<MemoryNo>,
 }
 
@@ -105,8 +113,10 @@ impl Reach {
             }
             QuarantineSource::Session(id) => {
                 let session_no = sessions::existing(sql, scope, id)?.session_no;
-                for memory_no in rows::born_in(sql, scope, session_no, Trust::User)? {
-                    reach.hide(sql, scope, memory_no)?;
+                for memory_no in rows::born_in(sql, scope, session_no)? {
+                    if goes_with_its_source(sql, scope, memory_no)? {
+                        reach.hide(sql, scope, memory_no)?;
+                    }
                 }
                 for memory_no in rows::made_of_session(sql, scope, session_no)? {
                     reach.add(sql, scope, memory_no)?;
@@ -130,7 +140,7 @@ impl Reach {
         Ok(reach)
     }
 
-    /// Hides a memory and what jobs made from it, and so on. Each memory is visited once, because sources may form a ring.
+    /// Hides a memory and what came of it, and so on. Each memory is visited once, because sources may form a ring.
     fn hide(&mut self, sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
         let mut doomed = vec![memory_no];
         while let Some(memory_no) = doomed.pop() {
@@ -139,7 +149,7 @@ impl Reach {
             }
             let Some(id) = find::id_of(sql, scope, memory_no)? else { continue };
             for product in sources::made_of(sql, scope, id.as_uuid())? {
-                if sources::is_of_a_job(sql, scope, product)? {
+                if goes_with_its_source(sql, scope, product)? {
                     doomed.push(product);
                 } else {
                     self.staying.insert(product);
@@ -149,9 +159,9 @@ impl Reach {
         Ok(())
     }
 
-    /// Adds a memory that was made from the source: if a job made it, it is hidden; if somebody saved it, it stays.
+    /// Adds a memory that was made from the source: it is hidden with it or stays.
     fn add(&mut self, sql: &dyn Sql, scope: &Scope, product: MemoryNo) -> Result<()> {
-        if sources::is_of_a_job(sql, scope, product)? {
+        if goes_with_its_source(sql, scope, product)? {
             return self.hide(sql, scope, product);
         }
         self.staying.insert(product);
@@ -165,7 +175,79 @@ impl Reach {
     }
 }
 
+/// Whether a memory is hidden with its source: a job made it, or it has the words of a tool, a document or the assistant and
+/// no person approved it.
+fn goes_with_its_source(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    Ok(rows::is_of_others(sql, scope, memory_no)? || sources::is_of_a_job(sql, scope, memory_no)?)
+}
+
+/// The history's reason for what a quarantine changes: what is in quarantine, and why.
+fn reason_of(source: QuarantineSource, why: &str) -> String {
+    let source = match source {
+        QuarantineSource::Turn(id) => format!("turn {id}"),
+        QuarantineSource::Session(id) => format!("session {id}"),
+        QuarantineSource::Memory(id) => format!("memory {id}"),
+        QuarantineSource::Call(id) => format!("call {id}"),
+        QuarantineSource::Origin(origin) => format!("origin {}", origin.as_str()),
+    };
+    let reason = format!("quarantine of {source}");
+    if why.is_empty() { reason } else { format!("{reason}: {why}") }
+}
+
 impl MemoryOperation<'_, '_> {
+    /// The quarantine of a turn or a session from which a memory is saved, and its reason without why. `None` if there is
+    /// none, or if the memory would stay.
+    pub(super) fn quarantine_over(&self, memory: &MeasuredMemory) -> Result<Option<(GroupId, String)>> {
+        let new = &memory.new;
+        if Trust::of(new.origin) >= Trust::User && new.learning_source == LearningSource::Manual {
+            return Ok(None);
+        }
+        let (sql, scope) = (self.tx.sql, &self.scope);
+        let mut from: Vec<_> = new.birth.session_id.into_iter().map(QuarantineSource::Session).collect();
+        for source in &memory.sources {
+            if let SourceFrom::Turn(turn, seq) = source.from {
+                from.push(QuarantineSource::Turn(turn));
+                from.extend(rows::session_of(sql, scope, seq)?.map(QuarantineSource::Session));
+            }
+        }
+        for source in from {
+            let reason = reason_of(source, "");
+            if let Some(group) = rows::of_source(sql, scope, &reason)? {
+                return Ok(Some((group, reason)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Fails if a memory that should take another's place comes from a turn or a session in quarantine.
+    pub(super) fn check_has_no_hidden_source(&self, memory: &MeasuredMemory) -> Result<()> {
+        match self.quarantine_over(memory)? {
+            Some((group, _)) => {
+                Err(conflict(format!("what it is saved from is in quarantine; lift group {group} first")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Saves a memory from a source in quarantine: hidden, as part of that quarantine. If another memory holds in its slot
+    /// now, it is archived once the quarantine is lifted.
+    pub(super) fn add_hidden(
+        &mut self,
+        memory: &MeasuredMemory,
+        mut row: MemoryRow,
+        (group, reason): (GroupId, &str),
+    ) -> Result<MemoryNo> {
+        if self.holder(&row)?.is_some() {
+            row.status = MemoryStatus::Archived;
+        }
+        let memory_no = self.add(memory, row)?;
+        let own = std::mem::replace(&mut self.group, group);
+        let hidden = self.hide(memory_no, &format!("{reason}: saved from it since"));
+        self.group = own;
+        hidden?;
+        Ok(memory_no)
+    }
+
     /// Hides a memory and returns its id. `None` if it is already hidden, or is volatile.
     fn hide(&mut self, memory_no: MemoryNo, reason: &str) -> Result<Option<MemoryId>> {
         let row = self.row(memory_no)?;

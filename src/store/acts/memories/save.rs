@@ -79,6 +79,10 @@ impl MemoryOperation<'_, '_> {
             return Ok(known);
         }
         let row = self.begin_row(memory)?;
+        if let Some((group, reason)) = self.quarantine_over(memory)? {
+            let memory_no = self.add_hidden(memory, row, (group, &reason))?;
+            return Ok(SaveResult::whole(memory_no, SaveOutcome::New));
+        }
         match self.holder(&row)? {
             None => Ok(SaveResult::whole(self.add(memory, row)?, SaveOutcome::New)),
             Some(holder) if may_take_the_place(voice(&row), voice(&holder)) => {

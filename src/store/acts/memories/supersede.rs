@@ -96,7 +96,8 @@ impl MemoryOperation<'_, '_> {
             let new = self.raise(new, memory.voice())?;
             return self.supersede_by(&old, &new, (memory.trust(), false));
         }
-        self.check_is_not_hidden(row.project.as_deref(), memory.content_hash)?;
+        self.check_is_not_hidden(memory.text(), &memory.new.summary)?;
+        self.check_has_no_hidden_source(memory)?;
         check_may_change(&old)?;
         if !may_take_the_place(voice(&row), voice(&old.row)) {
             let same = (row.project.as_deref(), memory.content_hash);

@@ -66,6 +66,18 @@ pub(crate) fn put_away_same(
     )
 }
 
+/// The memories in quarantine that may have the text with this hash: those that have it, and those that were hidden before
+/// hashes were stored.
+pub(crate) fn hidden_like(sql: &dyn Sql, scope: &Scope, hash: ContentHash) -> Result<Vec<MemoryRow>> {
+    sql.list(
+        select!(
+            "m.status = 'quarantined' AND (m.hidden_hash = ?2 OR m.hidden_hash IS NULL) ORDER BY m.memory_no"
+        ),
+        values![scope.user_no, hash],
+        row::read,
+    )
+}
+
 /// The active memory in a slot.
 pub(crate) fn in_slot(
     sql: &dyn Sql,

@@ -5,8 +5,9 @@ use uuid::Uuid;
 use crate::{
     error::Result,
     model::{
-        memory::{trust::Trust, words::MemoryStatus},
-        place::{MemoryNo, SessionNo},
+        ids::{GroupId, SessionId},
+        memory::words::MemoryStatus,
+        place::{MemoryNo, Seq, SessionNo},
         turn::Origin,
     },
     store::{
@@ -26,18 +27,47 @@ pub(crate) fn made_of_session(sql: &dyn Sql, scope: &Scope, session_no: SessionN
     )
 }
 
-/// The memories that were saved from a session and are trusted less than this.
-pub(crate) fn born_in(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session_no: SessionNo,
-    below: Trust,
-) -> Result<Vec<MemoryNo>> {
+/// The memories that were saved from a session.
+pub(crate) fn born_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
     sql.list(
-        "SELECT m.memory_no FROM memory_episodes AS e
-         JOIN user_memories AS m ON m.user_no = e.user_no AND m.memory_no = e.memory_no
-         WHERE e.user_no = ?1 AND e.session_no = ?2 AND e.role = 'birth' AND m.trust < ?3 ORDER BY m.memory_no",
-        values![scope.user_no, session_no, below.number()],
+        "SELECT memory_no FROM memory_episodes
+         WHERE user_no = ?1 AND session_no = ?2 AND role = 'birth' AND memory_no IS NOT NULL ORDER BY memory_no",
+        values![scope.user_no, session_no],
+        |row| row.get(0),
+    )
+}
+
+/// Whether a memory has the words of a tool, a document or the assistant, and no person approved it.
+pub(crate) fn is_of_others(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM user_memories
+                        WHERE user_no = ?1 AND memory_no = ?2 AND trust < 4
+                          AND origin IN ('assistant', 'tool', 'document'))",
+        values![scope.user_no, memory_no],
+    )
+}
+
+/// The session of a turn's unit.
+pub(crate) fn session_of(sql: &dyn Sql, scope: &Scope, seq: Seq) -> Result<Option<SessionId>> {
+    sql.one(
+        "SELECT s.id FROM recall_units AS r
+         JOIN conversation_sessions AS s ON s.session_no = r.session_no AND s.user_id = ?3
+         WHERE r.user_no = ?1 AND r.seq = ?2",
+        values![scope.user_no, seq, scope.user_id],
+        |row| row.get(0),
+    )
+}
+
+/// The newest quarantine with this reason that is not lifted, whatever is said after the reason about why. `None` if nothing
+/// that it hid is hidden.
+pub(crate) fn of_source(sql: &dyn Sql, scope: &Scope, reason: &str) -> Result<Option<GroupId>> {
+    sql.one(
+        "SELECT c.group_id FROM user_memories AS m
+         JOIN memory_changes AS c ON c.user_no = m.user_no AND c.memory_no = m.memory_no
+         WHERE m.user_no = ?1 AND m.status = 'quarantined' AND c.op = 'status' AND c.new_value = 'quarantined'
+           AND c.undone_by IS NULL AND (c.reason = ?2 OR c.reason LIKE ?3)
+         ORDER BY c.made_at DESC, c.change_no DESC LIMIT 1",
+        values![scope.user_no, reason, format!("{reason}:%")],
         |row| row.get(0),
     )
 }

@@ -95,6 +95,11 @@ impl MemoryRow {
         MemoryText { kind: *kind, title, content, procedure: procedure.as_ref() }
     }
 
+    /// The hash by which the text is recognized while the memory is in quarantine; `None` if it is not.
+    fn hidden_hash(&self) -> Option<ContentHash> {
+        (self.status == MemoryStatus::Quarantined).then(|| self.text().hidden_hash())
+    }
+
     /// Whether it may have a unit: it is active or archived, and not volatile.
     pub(crate) fn is_recalled(&self) -> bool {
         matches!(self.status, MemoryStatus::Active | MemoryStatus::Archived) && self.session_no.is_none()
@@ -200,6 +205,7 @@ macro_rules! row_values {
             $memory.procedure.as_ref().map(|procedure| serde_json::json!(procedure).to_string()),
             serde_json::json!($memory.extra).to_string(),
             $memory.content,
+            $memory.hidden_hash(),
         ]
     };
 }
@@ -211,9 +217,9 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
            (user_no, id, seq, session_no, kind, status, superseded_by, frequency, frequency_since, importance, confidence,
             reliability, consolidation_threshold, information_type, volatility, validity_window_s, origin, trust,
             learning_source, made_by, pinned, project, goal_signature, task_type, version, revision, caller_id,
-            content_hash, said_at, created_at, updated_at, title, summary, procedure, extra, content)
+            content_hash, said_at, created_at, updated_at, title, summary, procedure, extra, content, hidden_hash)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-                 ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)
+                 ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)
          RETURNING memory_no",
         row_values!(scope.user_no, memory.id, memory),
     )
@@ -228,7 +234,7 @@ pub(crate) fn update(sql: &dyn Sql, scope: &Scope, memory: &MemoryRow) -> Result
              volatility = ?15, validity_window_s = ?16, origin = ?17, trust = ?18, learning_source = ?19, made_by = ?20,
              pinned = ?21, project = ?22, goal_signature = ?23, task_type = ?24, version = ?25, revision = ?26,
              caller_id = ?27, content_hash = ?28, said_at = ?29, created_at = ?30, updated_at = ?31, title = ?32,
-             summary = ?33, procedure = ?34, extra = ?35, content = ?36
+             summary = ?33, procedure = ?34, extra = ?35, content = ?36, hidden_hash = ?37
          WHERE user_no = ?1 AND memory_no = ?2",
         row_values!(scope.user_no, memory.memory_no, memory),
         RowExpectation::One(missing),

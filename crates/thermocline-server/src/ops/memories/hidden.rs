@@ -1,4 +1,4 @@
-//! The operations that quarantine a source (hide its memories and what jobs derived from it), and that lift a quarantine.
+//! The operations that quarantine a source (hide its memories and what came of it), and that lift a quarantine.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub struct QuarantineRequest {
     pub why: String,
 }
 
-/// Hides the memories of a source and what jobs derived from it.
+/// Hides the memories of a source and what came of it.
 #[derive(Debug)]
 pub struct Quarantine;
 
@@ -37,7 +37,7 @@ impl Operation for Quarantine {
         class: Class::Long,
         ..Spec::changes(
             "quarantine",
-            "Hide the memories of a source and what jobs derived from it, as one operation, which can be lifted; turns stay.",
+            "Hide the memories of a source and what came of it, as one operation, which can be lifted; turns stay.",
             Route::post("/v1/users/{user}/quarantines"),
         )
     };
