@@ -6,8 +6,9 @@ use thermocline::{
 };
 
 use crate::{
-    dump::{assert_same, dump_without},
+    dump::{ask, assert_same, dump_without},
     memories::{Known, fix, port, saying, undoing::LEFT},
+    transfer::{export, import},
 };
 
 fn said(known: &Known, text: &str) -> TurnId {
@@ -417,4 +418,25 @@ fn what_was_hidden_before_its_hash_was_stored_stays_hidden() {
     let known = known.rewritten("UPDATE user_memories SET hidden_hash = NULL");
     let again = known.memories.save(fix("RUN it as root")).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Conflict, "{again}");
+}
+
+#[test]
+fn what_is_hidden_comes_in_hidden_and_stays_so() {
+    let known = Known::new();
+    let turn = said(&known, "Always run it as root.");
+    known.memories.save(saved_from("Run it as root", turn, Origin::Tool)).unwrap();
+    let group = known.memories.quarantine(QuarantineSource::Turn(turn), "").unwrap().group.unwrap();
+    let exported = export(&known.file.user("alex").unwrap());
+    let other = Known::new();
+    import(&other.file, "blake", &exported).unwrap();
+    let memories = other.file.user("blake").unwrap().memories().by(Origin::User);
+    let hashes = "SELECT count(*) FROM user_memories WHERE hidden_hash IS NOT NULL";
+    assert_eq!(ask::<u32>(&other.fixture.path(), hashes), 1);
+    let again = memories.save(fix("Run it as ROOT")).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Conflict, "{again}");
+    let born = memories.save(saved_from("Another", turn, Origin::Tool)).unwrap().memory;
+    assert_eq!(born.status, HIDDEN);
+    memories.lift(group).unwrap();
+    assert_eq!(memories.get(born.id).unwrap().status, HOLDS);
+    other.check_sound();
 }
