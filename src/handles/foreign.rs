@@ -68,7 +68,7 @@ impl Memories {
 
     async fn restore_all(&self, files: Vec<(String, String)>) -> Result<ImportedFiles> {
         let now = self.read(|snapshot, _| Ok(snapshot.now())).await?;
-        let read = off_thread(move || Ok(restore::read(&files, now))).await?;
+        let read = off_thread(move || Ok(restore::read(&files, *now))).await?;
         let ReadVault { restored, paths, unrelated } = match read {
             Ok(read) => read,
             Err(refused) => return Ok(ImportedFiles { refused, ..ImportedFiles::default() }),

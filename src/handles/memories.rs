@@ -17,7 +17,6 @@ use crate::{
         edge::{Edge, Neighbour, NewEdge},
         episode::{Episode, EpisodeFilter, NewNote, Noted, Use},
         ids::{EdgeId, EpisodeId, GroupId, MemoryId, ReviewId},
-        instant,
         memory::{
             core::{Core, CoreOptions},
             due::Due,
@@ -502,9 +501,6 @@ impl Memories {
         limit: u32,
     ) -> Result<Vec<Episode>> {
         let limit = checked_limit(limit)?;
-        for at in [filter.since, filter.until].into_iter().flatten() {
-            instant::checked(at)?;
-        }
         self.read(move |snapshot, scope| snapshot.episodes(scope, &filter, (after, limit))).await
     }
 

@@ -18,11 +18,11 @@ use crate::{
     model::{
         history::{HistoryEnd, PastTurn},
         ids::{SessionId, TurnId, UserId},
-        instant,
         memory::session_state::SessionState,
         metadata,
         page::checked_limit,
         session::SessionInfo,
+        stored_time::StoredTime,
         summary::Summary,
         tier::Transition,
         turn::{NewTurn, Origin, RecordOutcome, Recorded, ReplacedTurn, Reply, Turn, TurnState},
@@ -350,10 +350,10 @@ impl Session {
     /// Ends the session at a time that the caller sets, as [`NewTurn::said_at`] does for turns: for replaying old
     /// conversations.
     pub async fn end_at(&self, at: DateTime<Utc>) -> Result<SessionInfo> {
-        self.end_session(Some(instant::checked(at)?)).await
+        self.end_session(Some(StoredTime::new("ended_at", at)?)).await
     }
 
-    async fn end_session(&self, at: Option<DateTime<Utc>>) -> Result<SessionInfo> {
+    async fn end_session(&self, at: Option<StoredTime>) -> Result<SessionInfo> {
         let (scope, id) = (self.scope, self.id());
         let ending = self.store.write_as(self.by, move |tx| tx.end_session(&scope, id, at));
         let info = in_span("end", self.ids(), ending).await?;

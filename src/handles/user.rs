@@ -16,11 +16,11 @@ use crate::{
     model::{
         anchor::{Anchor, AnchorStated, Attribute, FoundAnchor},
         ids::{AnchorId, ReceiptId, SessionId, SummaryId, TurnId, UserId},
-        instant,
         page::checked_limit,
         receipt::Receipt,
         receipt_texts::ReceiptWithTexts,
         session::SessionInfo,
+        stored_time::StoredTime,
         summary::Summary,
         turn::{NewTurn, Origin, Recorded, Turn},
         user::UserInfo,
@@ -96,7 +96,7 @@ impl User {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
         let resumed = off_thread(move || {
             let open = store.snapshot()?.open_unnamed_sessions(&scope)?;
-            let now = instant::clamped(store.config().clock.now());
+            let now = StoredTime::clamped(store.config().clock.now());
             Ok(open
                 .into_iter()
                 .next()
@@ -120,7 +120,7 @@ impl User {
         let (store, scope, wanted) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let found = off_thread(move || {
             let found = store.snapshot()?.session_named(&scope, &wanted)?;
-            let now = instant::clamped(store.config().clock.now());
+            let now = StoredTime::clamped(store.config().clock.now());
             Ok(found.filter(|session| !lifecycle::is_silent(&session.info, store.config(), now)))
         })
         .await?;

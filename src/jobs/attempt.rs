@@ -10,10 +10,7 @@ use crate::{
         job::{Job, JobEnd, Run, Worked, now},
         mend, prune, tend, validate,
     },
-    model::{
-        instant,
-        job::{FOR_CONFIGURATION, JobKind, MAX_ATTEMPTS, wait_after},
-    },
+    model::job::{FOR_CONFIGURATION, JobKind, MAX_ATTEMPTS, wait_after},
     store::{
         rows::jobs::{Lease, Unfinished},
         slice_error::SliceResult,
@@ -54,7 +51,6 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     let is_last =
         is_given_up || lease.attempts >= MAX_ATTEMPTS && !interrupted && lease.kind.may_be_given_up();
     let until = waits_until.unwrap_or_else(|| now(run.store) + wait_after(lease.attempts, lease.job_no));
-    let until = instant::clamped(until);
     let (next_run_at, reason) = ((!is_last).then_some(until), why.as_ref().map(reason));
     let unfinished = Unfinished { next_run_at, reason, interrupted };
     // If this write fails too, the lease expires and another run takes the job.
@@ -64,7 +60,7 @@ pub(super) async fn attempt(run: &Run<'_>, lease: Lease) {
     }
     run.end_job(worked, |report| *(if is_last { &mut report.failed } else { &mut report.later }) += 1);
     let why = why.map_or(ErrorKind::Closed, |why| why.kind());
-    emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until, why } });
+    emit(if is_last { Event::JobFailed { job, why } } else { Event::JobWaiting { job, until: *until, why } });
 }
 
 /// Returns the reason as the job's row stores it. A prefix identifies a misconfigured provider.

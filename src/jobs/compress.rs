@@ -25,6 +25,7 @@ use crate::{
     },
     model::{
         ids::{SnapshotId, TurnId},
+        stored_time::StoredTime,
         summary::{BUILT_IN, FALLBACK, Original},
         turn::Turn,
     },
@@ -86,7 +87,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         let mut verdicts = Verdicts::default();
         if let Some(summarizer) = config.summarizer.as_ref().filter(|_| asks) {
             if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
-                return Ok(JobEnd::Waits(until, why));
+                return Ok(JobEnd::Waits(StoredTime::clamped(until), why));
             }
             match ask(job, summarizer, &turns).await {
                 Ok(Some(sorted)) => {
@@ -97,7 +98,7 @@ pub(super) async fn compress(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
                 Err(SliceError::Failed(error)) => {
                     if error.is_misconfiguration() {
                         // A misconfiguration can be corrected, so the built-in summarizer does not take over.
-                        return Ok(JobEnd::Waits(until_configured(now(store)), error));
+                        return Ok(JobEnd::Waits(StoredTime::clamped(until_configured(*now(store))), error));
                     }
                     if built_in.is_none() {
                         return Ok(JobEnd::Later(error));

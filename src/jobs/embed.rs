@@ -13,7 +13,7 @@ use crate::{
         job::{Job, JobEnd, now},
         provider::Provider,
     },
-    model::place::Seq,
+    model::{place::Seq, stored_time::StoredTime},
     store::{
         Store,
         acts::vectors::Embedded,
@@ -135,7 +135,7 @@ pub(super) async fn embed(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         }
         match trouble {
             Some(why) if why.is_misconfiguration() => {
-                return Ok(JobEnd::Waits(until_configured(now(store)), why));
+                return Ok(JobEnd::Waits(StoredTime::clamped(until_configured(*now(store))), why));
             }
             Some(why) => return Ok(JobEnd::Later(why)),
             None => {}

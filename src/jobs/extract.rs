@@ -26,6 +26,7 @@ use crate::{
     model::{
         episode::Use,
         memory::trust::Trust,
+        stored_time::StoredTime,
         turn::{Side, Turn},
     },
     store::{
@@ -95,7 +96,7 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
         }
         let Some(summarizer) = asked.filter(|_| !turns.is_empty()) else { continue };
         if let Some((until, why)) = store.cooldowns().summarizer.waits_until(config.clock.now()) {
-            return Ok(ListenOutcome::Not(JobEnd::Waits(until, why)));
+            return Ok(ListenOutcome::Not(JobEnd::Waits(StoredTime::clamped(until), why)));
         }
         let turns = Arc::new(turns);
         let of = Arc::clone(&turns);
@@ -106,7 +107,10 @@ async fn listen(job: &Job<'_, '_>, session: &SessionRow) -> SliceResult<ListenOu
             }
             Ok(None) => return Ok(ListenOutcome::Not(JobEnd::Stopped)),
             Err(SliceError::Failed(error)) if error.is_misconfiguration() => {
-                return Ok(ListenOutcome::Not(JobEnd::Waits(until_configured(now(store)), error)));
+                return Ok(ListenOutcome::Not(JobEnd::Waits(
+                    StoredTime::clamped(until_configured(*now(store))),
+                    error,
+                )));
             }
             // On the last try, the job continues without LLM#1.
             Err(SliceError::Failed(_)) if job.lease.attempts >= config.summarizer_tries => asked = None,

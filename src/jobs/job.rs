@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -19,8 +18,8 @@ use crate::{
     error::{Error, Result},
     model::{
         ids::UserId,
-        instant,
         job::{JobKind, JobKinds},
+        stored_time::StoredTime,
         summary::{BUILT_IN, FALLBACK},
     },
     store::{
@@ -198,7 +197,7 @@ pub(crate) enum JobEnd {
     /// The job should be tried again, for this reason.
     Later(Error),
     /// The job must wait until this time, for this reason. This does not count as a try.
-    Waits(DateTime<Utc>, Error),
+    Waits(StoredTime, Error),
     /// Another try would not help, for this reason.
     GivenUp(Error),
     /// The run was told to stop.
@@ -396,6 +395,6 @@ pub(super) fn timed<T, E>(
 }
 
 /// Returns the current time of the configured clock.
-pub(super) fn now(store: &Store) -> DateTime<Utc> {
-    instant::clamped(store.config().clock.now())
+pub(super) fn now(store: &Store) -> StoredTime {
+    StoredTime::clamped(store.config().clock.now())
 }

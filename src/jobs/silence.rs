@@ -9,7 +9,7 @@ use crate::{
         job::{Run, now, timed},
         tend,
     },
-    model::{instant, place::SessionNo},
+    model::{place::SessionNo, stored_time::StoredTime},
     store::write_tx::WriteTx,
 };
 
@@ -40,7 +40,7 @@ pub(super) async fn end_silent(run: &Run<'_>) -> Result<u64> {
     };
     let (mut ended, mut after) = (0, SessionNo::default());
     while !run.is_stopped() {
-        let silent = store.snapshot()?.silent_sessions(instant::clamped(cutoff), after, SILENT_AT_ONCE)?;
+        let silent = store.snapshot()?.silent_sessions(StoredTime::clamped(cutoff), after, SILENT_AT_ONCE)?;
         let Some((last, _, _)) = silent.last() else { break };
         after = *last;
         for (_, scope, session) in silent {

@@ -2,8 +2,6 @@
 //! back, be archived or be asked about, then carries this out for a few of them at a time. Then deletes old unrated uses,
 //! and the earlier states that old edits keep for undo.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, ErrorKind, Result},
     jobs::job::{Job, JobEnd, Run, now, timed},
@@ -11,6 +9,7 @@ use crate::{
     model::{
         memory::tended::{TendCounts, TendMove, TendOptions, Tended},
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         Store,
@@ -58,7 +57,7 @@ impl TendPlan {
     async fn of(
         store: &Store,
         scope: &Scope,
-        now: DateTime<Utc>,
+        now: StoredTime,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Self>> {
         let mut plan = Self { tending: Tending::begun(now), seen: 0, found: Vec::new() };

@@ -11,7 +11,6 @@ use crate::{
     model::{
         edge::NewEdge,
         episode::{NewNote, Use},
-        instant,
         memory::{
             edit::Edit,
             filter::MemoryFilter,
@@ -21,6 +20,7 @@ use crate::{
             words::{Frequency, MemoryKind, Volatility},
         },
         metadata,
+        stored_time::StoredTime,
     },
     text::{
         measure::{check_name, check_text},
@@ -67,7 +67,7 @@ impl NewMemory {
         check_name("project", self.project.as_deref())?;
         check_slot(self.goal_signature.as_deref())?;
         check_name("memory's caller id", self.caller_id.as_deref())?;
-        self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))?;
+        StoredTime::stated("said_at", self.said_at)?;
         check_sources(&self.sources)?;
         check_extra(&self.extra)?;
         self.birth.check()?;
@@ -131,7 +131,7 @@ impl NewNote {
         check_name("task name", self.task_name.as_deref())?;
         check_line("trigger", self.trigger.as_deref().unwrap_or_default())?;
         check_name("note's caller id", self.caller_id.as_deref())?;
-        self.happened_at.map_or(Ok(()), |at| instant::checked(at).map(drop))
+        StoredTime::stated("happened_at", self.happened_at).map(drop)
     }
 }
 

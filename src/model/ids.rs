@@ -31,8 +31,8 @@ macro_rules! uuid_newtype {
 
             /// Creates an id that sorts by `now` (`UUIDv7`).
             #[allow(dead_code, reason = "one macro for all ids; not every id is made here")]
-            pub(crate) fn new(now: DateTime<Utc>) -> Self {
-                Self(new_uuid(now))
+            pub(crate) fn new(now: impl Into<DateTime<Utc>>) -> Self {
+                Self(new_uuid(now.into()))
             }
         }
 

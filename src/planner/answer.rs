@@ -6,7 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use serde::Deserialize;
 
 use crate::{
-    model::instant,
+    model::stored_time::StoredTime,
     text::{llm_json, render},
 };
 
@@ -115,7 +115,9 @@ fn time(first: Option<&str>, last: Option<&str>) -> Result<Option<Range<DateTime
     let [Some(first), Some(last)] = named else {
         return if named == [None, None] { Ok(None) } else { Err(UnusablePlan::Time) };
     };
-    let midnight = |day: NaiveDate| instant::checked(day.and_time(NaiveTime::MIN).and_utc()).ok();
+    let midnight = |day: NaiveDate| {
+        StoredTime::new("the day", day.and_time(NaiveTime::MIN).and_utc()).ok().map(DateTime::from)
+    };
     let from = day(first).and_then(midnight);
     let until = day(last).and_then(|day| day.checked_add_days(Days::new(1))).and_then(midnight);
     match (from, until) {

@@ -13,6 +13,7 @@ use crate::{
         place::{Owner, Seq},
         profile::{Parts, Profile},
         receipt::{ItemKind, LEAST_STRENGTH, Receipt, ReceiptItem, SameSource, Understood},
+        stored_time::StoredTime,
         summary::Summary,
         turn::Turn,
     },
@@ -325,7 +326,8 @@ pub(crate) fn search(
             None => {
                 let fetched = match owner {
                     Owner::Memory => {
-                        let memory = snapshot.recalled_memory(scope, Seq(seq), question.now);
+                        let memory =
+                            snapshot.recalled_memory(scope, Seq(seq), StoredTime::clamped(question.now));
                         or_missing(memory, &mut missing)?.map(|memory| RecalledItem::Memory(Box::new(memory)))
                     }
                     Owner::Turn(_) => {

@@ -9,7 +9,10 @@ use crate::{
     embed::{EmbeddingSpace, quantize::Vector},
     english::query::Query,
     error::{Error, Result},
-    model::{anchor::Anchor, filter::Filter, instant, profile::Profile, receipt::Planned, turn::Turn},
+    model::{
+        anchor::Anchor, filter::Filter, profile::Profile, receipt::Planned, stored_time::StoredTime,
+        turn::Turn,
+    },
     planner::SearchPlan,
     recall::{
         context_options::ContextOptions,
@@ -91,14 +94,14 @@ impl Message {
         if len > most {
             return Err(Error::invalid(format!("the message has {len} bytes; {most} are allowed")));
         }
-        let asked_at = instant::clamped(config.clock.now());
-        let now = instant::checked(now.unwrap_or(asked_at))?;
+        let asked_at = StoredTime::clamped(config.clock.now());
+        let now = StoredTime::stated("now", now)?.unwrap_or(asked_at);
         let profile = profile.unwrap_or(config.profile);
         profile.check()?;
         sieve::check(&filter)?;
         let (vectors, also, plan, query) = (Vec::new(), Vec::new(), Planning::Without, OnceLock::new());
         let of = RecallOf::default().in_profile(&profile);
-        Ok(Self { text, asked_at, now, profile, filter, of, vectors, also, plan, query })
+        Ok(Self { text, asked_at: *asked_at, now: *now, profile, filter, of, vectors, also, plan, query })
     }
 
     /// Checks and builds the message that a context is for. Errors: those of [`new`](Self::new), a condition that no memory

@@ -7,12 +7,12 @@ use crate::{
     error::{Error, Result},
     model::{
         filter::Filter,
-        instant,
         memory::{
             filter::{MemoryFilter, Of},
             words::MemoryStatus,
         },
         place::{Seq, SessionNo},
+        stored_time::StoredTime,
     },
     recall::{of::RecallOf, user_index::UserIndex},
     store::{scope::Scope, snapshot::Snapshot},
@@ -45,9 +45,8 @@ enum MemoriesPass {
 /// Checks a filter. Errors: an invalid filter.
 pub(crate) fn check(filter: &Filter) -> Result<()> {
     check_name("filter's project", filter.project.as_deref())?;
-    for at in [filter.since, filter.until].into_iter().flatten() {
-        instant::checked(at)?;
-    }
+    StoredTime::stated("since", filter.since)?;
+    StoredTime::stated("until", filter.until)?;
     match time_ms(filter) {
         Some((since, until)) if since >= until => {
             Err(Error::invalid("the filter's time ends before it begins: since must be before until"))

@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     embed::{BuiltIn, EmbeddingSpace, pieces::pieces, quantize::Vector},
     error::{Result, sound},
@@ -17,13 +15,13 @@ use crate::{
     },
     model::{
         ids::MemoryId,
-        instant,
         memory::{
             core::{Core, CoreOptions},
             known::Memory,
             words::MemoryKind,
         },
         place::{MemoryNo, Seq},
+        stored_time::StoredTime,
     },
     store::{
         rows::memories::{
@@ -44,7 +42,7 @@ const COMPARED: u32 = 2_000;
 impl Snapshot<'_> {
     /// Builds the user's core: the memories that matter most, as a text.
     pub(crate) fn core(&self, scope: &Scope, options: &CoreOptions, tokenizer: Tokenizer) -> Result<Core> {
-        let now = options.at.map_or(Ok(self.now()), instant::checked)?;
+        let now = StoredTime::stated("at", options.at)?.unwrap_or(self.now());
         let (head, sections) = self.ask(|sql| candidates(sql, scope, options, now))?;
         let per_section = options.per_section as usize;
         let mut entries = Vec::new();
@@ -187,7 +185,7 @@ fn seen(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Option<(Memory, MemoryPosition)>> {
     let read = || -> Result<Option<(Memory, MemoryPosition)>> {
         let Some(row) = find::by_no(sql, scope, memory_no)? else { return Ok(None) };
@@ -238,7 +236,7 @@ fn candidates(
     sql: &dyn Sql,
     scope: &Scope,
     options: &CoreOptions,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<(CoreHead, Vec<Candidates>)> {
     let mut head = CoreHead { on: now.date_naive(), active: 0, all: 0 };
     let mut sections = CoreSection::EVERY.map(|section| (section, Vec::new()));
@@ -265,7 +263,7 @@ fn best(
     sql: &dyn Sql,
     scope: &Scope,
     (section, scored): (CoreSection, &[ScoredMemory]),
-    (most, now): (usize, DateTime<Utc>),
+    (most, now): (usize, StoredTime),
 ) -> Result<Vec<CoreEntry>> {
     let mut entries = Vec::new();
     for ScoredMemory { memory_no, score, .. } in scored {
@@ -285,7 +283,7 @@ fn best(
     Ok(entries)
 }
 
-fn reflection(sql: &dyn Sql, scope: &Scope, now: DateTime<Utc>) -> Result<ReflectionPage> {
+fn reflection(sql: &dyn Sql, scope: &Scope, now: StoredTime) -> Result<ReflectionPage> {
     let memories = pages::counted(sql, scope)?;
     let mut tags: HashMap<MemoryNo, Vec<String>> = HashMap::new();
     for (memory_no, tag) in pages::tags(sql, scope)? {

@@ -20,6 +20,7 @@ use crate::{
         },
         page,
         place::{MemoryNo, Seq},
+        stored_time::StoredTime,
         turn::{Origin, Said, Side},
     },
     store::{
@@ -200,6 +201,8 @@ impl Snapshot<'_> {
         let roles = if roles.is_empty() { &EpisodeRole::EVERY[..] } else { roles };
         let words: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
         let roles = format!(" {} ", words.join(" "));
+        let since = StoredTime::stated("since", *since)?;
+        let until = StoredTime::stated("until", *until)?;
         self.ask(|sql| {
             let after = match after {
                 Some(id) => {
@@ -207,8 +210,7 @@ impl Snapshot<'_> {
                 }
                 None => None,
             };
-            let asked =
-                EpisodePageFilter { roles: &roles, since: *since, until: *until, after: after.as_ref() };
+            let asked = EpisodePageFilter { roles: &roles, since, until, after: after.as_ref() };
             let rows = episodes::page(sql, scope, &asked, limit)?;
             episodes::shown(sql, scope, rows)
         })
@@ -275,7 +277,7 @@ fn source_of(
         from: SourceFrom::Turn(*turn_id, seq),
         origin,
         made_by: made_by.clone(),
-        said_at,
+        said_at: StoredTime::clamped(said_at),
         quote: quote.clone(),
     };
     if let Some(turn) = originals::by_id(sql, scope, *turn_id)? {

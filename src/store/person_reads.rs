@@ -75,7 +75,7 @@ impl Snapshot<'_> {
                 break;
             }
             let memory = self.ask(|sql| known::readable(sql, scope, memory_no, now))?;
-            let memory = memory.filter(|memory| resurface_eligible(&MemoryFacts::from(memory), now));
+            let memory = memory.filter(|memory| resurface_eligible(&MemoryFacts::from(memory), *now));
             found.extend(memory.map(|memory| Due { due_on, memory }));
         }
         Ok(found)
@@ -95,7 +95,7 @@ impl Snapshot<'_> {
         let state = rows.into_iter().map(|row| SessionState {
             name: row.title,
             text: row.content,
-            updated_at: row.updated_at,
+            updated_at: *row.updated_at,
         });
         Ok(state.collect())
     }

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
         memory::{filter::MemoryFilter, recalled::RecalledMemory},
         place::{MemoryNo, Seq},
+        stored_time::StoredTime,
     },
     store::{
         rows::memories::recalled::{self, RelatedUnit, UnitMemory},
@@ -60,7 +59,7 @@ impl Snapshot<'_> {
         &self,
         scope: &Scope,
         seq: Seq,
-        now: DateTime<Utc>,
+        now: StoredTime,
     ) -> Result<Option<RecalledMemory>> {
         self.ask(|sql| recalled::whole(sql, scope, seq, now))
     }

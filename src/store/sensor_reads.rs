@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{ErrorKind, Result, sound},
     memory::checking::is_resting,
@@ -12,6 +10,7 @@ use crate::{
         place::MemoryNo,
         review::ReviewKind,
         sensor::{MemorySensor, NewSensor},
+        stored_time::StoredTime,
     },
     sensors::{
         Sensor,
@@ -139,7 +138,7 @@ fn stale(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (which, configured, now): (Which, &Sensors, DateTime<Utc>),
+    (which, configured, now): (Which, &Sensors, StoredTime),
 ) -> Result<Option<ToLook>> {
     let watched = sensors::of_memory(sql, scope, memory_no)?;
     let mut sensors: Vec<NewSensor> = watched.into_iter().map(|watched| watched.what).collect();
@@ -163,10 +162,10 @@ fn is_due(
     sql: &dyn Sql,
     scope: &Scope,
     (memory_no, watched): (MemoryNo, &[NewSensor]),
-    (configured, now): (&Sensors, DateTime<Utc>),
+    (configured, now): (&Sensors, StoredTime),
 ) -> Result<bool> {
     if watched.iter().any(|what| of_name(configured, &what.sensor).is_some()) {
-        return Ok(!is_resting(&sensors::looks(sql, scope, memory_no)?, now));
+        return Ok(!is_resting(&sensors::looks(sql, scope, memory_no)?, *now));
     }
     // Only a person can check this memory.
     let of = (memory_no, None);
@@ -178,7 +177,7 @@ pub(crate) fn is_to_look_at(
     sql: &dyn Sql,
     scope: &Scope,
     id: MemoryId,
-    (configured, now): (&Sensors, DateTime<Utc>),
+    (configured, now): (&Sensors, StoredTime),
 ) -> Result<bool> {
     let Some(memory_no) = find::no_of(sql, scope, id)? else { return Ok(false) };
     let configured = &serving(sql, scope, configured)?;

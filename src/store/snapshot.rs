@@ -4,8 +4,6 @@
 
 use std::{cell::Cell, sync::Arc};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     config::Config,
     embed::{EmbeddingSpace, pieces::EmbedPiece},
@@ -14,10 +12,10 @@ use crate::{
     model::{
         anchor::Anchor,
         ids::{AnchorId, ReceiptId, SessionId, SnapshotId, TurnId},
-        instant,
         job::JobKinds,
         place::{Owner, Place, Seq, SessionNo},
         receipt::{Receipt, ReceiptItem},
+        stored_time::StoredTime,
         summary::Summary,
         turn::{Recorded, ReplacedTurn, Turn},
     },
@@ -177,7 +175,7 @@ impl<'s> Snapshot<'s> {
     /// their users.
     pub(crate) fn silent_sessions(
         &self,
-        cutoff: DateTime<Utc>,
+        cutoff: StoredTime,
         after: SessionNo,
         limit: u32,
     ) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
@@ -482,13 +480,13 @@ impl<'s> Snapshot<'s> {
     }
 
     /// Returns how many jobs of these kinds are due now, and when the next of the others is due.
-    pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
+    pub(crate) fn due_jobs(&self, kinds: &JobKinds) -> Result<(u64, Option<StoredTime>)> {
         self.ask(|sql| jobs::due(sql, (sql.lease_clock()?, self.of.config.lease), kinds))
     }
 
     /// Returns the current time of the configured clock.
-    pub(crate) fn now(&self) -> DateTime<Utc> {
-        instant::clamped(self.of.config.clock.now())
+    pub(crate) fn now(&self) -> StoredTime {
+        StoredTime::clamped(self.of.config.clock.now())
     }
 
     pub(super) fn recounted(&self, turn: Turn) -> Turn {

@@ -8,8 +8,8 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::UserId,
-        instant,
         place::{Seq, UserNo},
+        stored_time::StoredTime,
     },
 };
 
@@ -43,7 +43,7 @@ pub(crate) trait Sql {
     fn lock_user(&self, user_no: UserNo) -> Result<Option<UserRow>>;
 
     /// Returns the current time, for leases only: by the database's clock if it has one.
-    fn lease_clock(&self) -> Result<DateTime<Utc>>;
+    fn lease_clock(&self) -> Result<StoredTime>;
 }
 
 /// Whether a statement's next row is wanted.
@@ -98,7 +98,7 @@ pub(crate) enum SqlValue<'a> {
     Text(&'a [u8]),
     Bytes(&'a [u8]),
     /// An instant to write. It is stored as text, and a read returns it as `Text`.
-    Instant(DateTime<Utc>),
+    Instant(StoredTime),
 }
 
 /// A type that can be written to a column.
@@ -361,15 +361,21 @@ impl<const N: usize> FromColumn for [u8; N] {
     }
 }
 
-impl ToColumn for DateTime<Utc> {
+impl ToColumn for StoredTime {
     fn to_column(&self) -> SqlValue<'_> {
         SqlValue::Instant(*self)
     }
 }
 
+impl FromColumn for StoredTime {
+    fn from_column(value: SqlValue<'_>) -> Option<Self> {
+        Self::from_text(text(value)?)
+    }
+}
+
 impl FromColumn for DateTime<Utc> {
     fn from_column(value: SqlValue<'_>) -> Option<Self> {
-        instant::from_text(text(value)?)
+        StoredTime::from_column(value).map(Self::from)
     }
 }
 

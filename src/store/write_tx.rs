@@ -2,12 +2,10 @@
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     config::Config,
     error::Result,
-    model::{ids::SessionId, instant, memory::trust::check_may_change, turn::Origin},
+    model::{ids::SessionId, memory::trust::check_may_change, stored_time::StoredTime, turn::Origin},
     store::{
         acts::{inserted, reload},
         behind::WriteBehind,
@@ -44,8 +42,8 @@ pub(crate) struct WriteTx<'a> {
 
 impl WriteTx<'_> {
     /// Returns the current time of the configured clock.
-    pub(crate) fn now(&self) -> DateTime<Utc> {
-        instant::clamped(self.config.clock.now())
+    pub(crate) fn now(&self) -> StoredTime {
+        StoredTime::clamped(self.config.clock.now())
     }
 
     /// Fails if the act would change a session that is trusted more than who asks for it.

@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use crate::{
     error::{Error, Result},
     model::{
-        instant, metadata,
+        metadata,
+        stored_time::StoredTime,
         turn::{NewTurn, Said, TokenCounts, Turn},
     },
     text::{
@@ -120,7 +121,7 @@ impl NewTurn {
         check_name("assistant name", said.assistant_name.as_deref())?;
         check_name("turn's caller id", self.caller_id.as_deref())?;
         self.metadata.as_ref().map_or(Ok(()), metadata::check)?;
-        self.said_at.map_or(Ok(()), |at| instant::checked(at).map(drop))
+        StoredTime::stated("said_at", self.said_at).map(drop)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
-use crate::model::instant;
+use crate::model::stored_time::StoredTime;
 
 /// A span of time: from one instant up to, but not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,17 +149,15 @@ pub(super) fn plus_days(date: NaiveDate, days: i64) -> NaiveDate {
 }
 
 pub(super) fn plus(at: DateTime<Utc>, delta: TimeDelta) -> DateTime<Utc> {
-    let end = if delta < TimeDelta::zero() { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
-    instant::clamped(at.checked_add_signed(delta).unwrap_or(end))
+    *(StoredTime::clamped(at) + delta)
 }
 
 /// Clamps a date to the calendar's start or end.
 fn held(date: Option<NaiveDate>, at_end: bool) -> NaiveDate {
-    let [first, last] =
-        [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC].map(|at| instant::clamped(at).date_naive());
+    let [first, last] = [StoredTime::FIRST, StoredTime::LAST].map(|at| at.date_naive());
     date.map_or(if at_end { last } else { first }, |date| date.clamp(first, last))
 }
 
 fn midnight(date: NaiveDate) -> DateTime<Utc> {
-    instant::clamped(date.and_time(chrono::NaiveTime::MIN).and_utc())
+    *StoredTime::clamped(date.and_time(chrono::NaiveTime::MIN).and_utc())
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    model::instant,
+    model::stored_time::StoredTime,
     text::words::MAX_QUERY_BYTES,
     times::{read::all, tense::TimeSpeaker},
 };
@@ -33,7 +33,7 @@ impl EventDays {
     /// time, or only times that are longer than [`LONGEST_DAYS`] or contain the moment of saying: that moment finds the turn
     /// anyway.
     pub(crate) fn of(text: &str, said_at: DateTime<Utc>) -> Option<Self> {
-        let said_at = instant::clamped(said_at);
+        let said_at = *StoredTime::clamped(said_at);
         let text = &text[..text.floor_char_boundary(Self::MAX_BYTES)];
         let spans = all(text, said_at, TimeSpeaker::Telling).into_iter().map(|(span, _)| span);
         let elsewhere = spans.filter(|span| !(span.from..span.until).contains(&said_at));

@@ -37,7 +37,7 @@ use crate::{
         lists::{List, list},
         stop_words::is_stop_word,
     },
-    model::instant,
+    model::stored_time::StoredTime,
     text::words::MAX_QUERY_BYTES,
     times::{calendar::CalendarSpan, read::all, tense::TimeSpeaker},
 };
@@ -77,7 +77,7 @@ const MAX_SPANS: usize = 16;
 /// Returns the times that a query names, in order. Their instants are in the years 1 to 9999, no span is empty, and each
 /// begins at or before `now`: nothing was said in the future.
 pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
-    let now = instant::clamped(now);
+    let now = *StoredTime::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Asking);
     found.retain(|span| span.from <= now);
     found.truncate(MAX_SPANS);
@@ -86,7 +86,7 @@ pub(crate) fn find(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
 
 /// Returns the future times that a query names. Nothing was said then, but something that was said may happen then.
 pub(crate) fn find_ahead(query: &str, now: DateTime<Utc>) -> Vec<TimeSpan> {
-    let now = instant::clamped(now);
+    let now = *StoredTime::clamped(now);
     let mut found = spans(query, now, TimeSpeaker::Telling);
     found.retain(|span| span.from > now);
     found.truncate(MAX_SPANS);

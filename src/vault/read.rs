@@ -49,7 +49,7 @@ impl Hidden {
 pub(crate) fn known(store: &Store, scope: &Scope) -> Result<(ExportState, Hidden)> {
     let snapshot = store.snapshot_at_leisure()?;
     let revision = snapshot.revision(scope)?;
-    let mut known = ExportState { now: snapshot.now(), revision, ..ExportState::default() };
+    let mut known = ExportState { now: *snapshot.now(), revision, ..ExportState::default() };
     let list = |statuses: &[MemoryStatus]| {
         let filter = MemoryFilter::default().statuses(statuses.iter().copied());
         all(|memory: &Memory| memory.id, |after| snapshot.memories(scope, &filter, after, PAGE))

@@ -11,6 +11,7 @@ use crate::{
         anchor::{Anchor, AnchorStated, Cardinality, Evidence, FoundAnchor},
         ids::AnchorId,
         memory::trust::{Trust, check_may_change},
+        stored_time::StoredTime,
     },
     store::{
         rows::{
@@ -73,7 +74,8 @@ impl WriteTx<'_> {
         }
         // The new statement must come after what was set by hand in the same millisecond.
         let last = old.evidence.iter().filter(|of| of.turn_id.is_none()).map(|of| of.said_at).max();
-        let said_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
+        let said_at =
+            last.map_or(now, |last| now.max(StoredTime::clamped(last) + TimeDelta::milliseconds(1)));
         if let Some(known) = anchors::id_of(self.sql, scope, &new)? {
             self.check_may_change_anchor(scope, known)?;
         }

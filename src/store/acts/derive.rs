@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::{
         anchors as anchor_rules, critical,
@@ -22,6 +20,7 @@ use crate::{
         job::JobKind,
         memory::trust::Trust,
         place::{Owner, Place, Seq},
+        stored_time::StoredTime,
         summary::{BUILT_IN, Summary},
         tier::MemoryTier,
         turn::Turn,
@@ -101,7 +100,7 @@ struct NewAnchors {
     /// How far each of them is trusted.
     trusts: Vec<Trust>,
     seq: Seq,
-    said_at: DateTime<Utc>,
+    said_at: StoredTime,
 }
 
 /// Whether any user has something derived by rules older than this build's.
@@ -326,7 +325,9 @@ fn of_turn(
             let known: BTreeSet<StatementKey> = by_rules.map(|stated| key_of(&stated.found)).collect();
             found.retain(|found| known.contains(&key_of(found)));
         }
-        new_anchors(&stated, found, (Seq(seq), turn.timestamp), |found| turn.said.trust_of(&found.quote))
+        new_anchors(&stated, found, (Seq(seq), StoredTime::clamped(turn.timestamp)), |found| {
+            turn.said.trust_of(&found.quote)
+        })
     } else {
         None
     };
@@ -354,7 +355,7 @@ fn of_summary(
         // Only what was stated before is found again, as far trusted as it was.
         let known = |found: &FoundAnchor| stated.iter().find(|stated| stated.found == *found);
         let trust_of = |found: &FoundAnchor| known(found).map_or(Trust::Foreign, |stated| stated.trust);
-        anchors = new_anchors(&stated, found, (Seq(seq), summary.timestamp), trust_of);
+        anchors = new_anchors(&stated, found, (Seq(seq), StoredTime::clamped(summary.timestamp)), trust_of);
     }
     Ok(changed(ChangedUnit { place, turn_id, words: None, rule: None, anchors }))
 }
@@ -367,7 +368,7 @@ fn changed(unit: ChangedUnit) -> Option<ChangedUnit> {
 fn new_anchors(
     stated: &[Stated],
     found: Vec<FoundAnchor>,
-    (seq, said_at): (Seq, DateTime<Utc>),
+    (seq, said_at): (Seq, StoredTime),
     trust_of: impl Fn(&FoundAnchor) -> Trust,
 ) -> Option<NewAnchors> {
     let by_rules: BTreeMap<StatementKey, &FoundAnchor> = stated

@@ -5,8 +5,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::{
         archive,
@@ -22,6 +20,7 @@ use crate::{
         memory::trust::Trust,
         place::{Owner, Seq, SessionNo},
         session::SessionInfo,
+        stored_time::StoredTime,
         summary::Original,
         tier::{MemoryTier, Transition},
         turn::{Said, Turn},
@@ -171,7 +170,7 @@ impl Writing<'_, '_> {
             TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }) => {
                 let Said { user_message, ai_response, .. } = &turn.said;
                 let content_hash = measure::content_hash(user_message, ai_response);
-                let replaced = replaced_by.zip(replaced_at);
+                let replaced = replaced_by.zip(replaced_at.map(StoredTime::try_from).transpose()?);
                 aside::insert(self.tx.sql, &self.scope, &Aside { turn, content_hash, replaced })
             }
             TransferLine::Summary { snapshot_id, summary } => {
@@ -188,7 +187,7 @@ impl Writing<'_, '_> {
             TransferLine::Use(UseLine { turn_id, hits, best, last_hit }) => {
                 let (seq, _) = self.seq(Some(turn_id))?;
                 let hits = UseHits { all: hits, best };
-                uses::count_unit(self.tx.sql, &self.scope, seq.into(), hits, last_hit)
+                uses::count_unit(self.tx.sql, &self.scope, seq.into(), hits, last_hit.try_into()?)
             }
             TransferLine::UseCount(UseCountLine { aspect, name, hits }) => {
                 uses::count(self.tx.sql, &self.scope, (aspect, &name), hits)
@@ -201,7 +200,7 @@ impl Writing<'_, '_> {
             }
             TransferLine::Extracted(ExtractedLine { session_id, extracted_at }) => {
                 let session_no = self.session_no(session_id)?;
-                memory_rows::insert_extracted(self.tx.sql, &self.scope, session_no, extracted_at)
+                memory_rows::insert_extracted(self.tx.sql, &self.scope, session_no, extracted_at.try_into()?)
             }
             TransferLine::Erased(ErasedLine { id_hash }) => {
                 erased::insert(self.tx.sql, &self.scope, hash_from_hex(&id_hash)?)
@@ -240,7 +239,7 @@ impl Writing<'_, '_> {
         &mut self,
         session: SessionId,
         turn_number: u32,
-        unit: (TurnId, Option<&str>, ContentHash, DateTime<Utc>),
+        unit: (TurnId, Option<&str>, ContentHash, StoredTime),
         original: Original,
     ) -> Result<Seq> {
         let place = self.session_no(session)?.turn(turn_number);
@@ -261,7 +260,7 @@ impl Writing<'_, '_> {
         }
         self.trusts.insert(turn.id, trust);
         let hash = measure::content_hash(&turn.said.user_message, &turn.said.ai_response);
-        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp.try_into()?);
         self.unit(turn.session_id, turn.turn_number, unit, Original::Archived)
     }
 
@@ -285,7 +284,7 @@ impl Writing<'_, '_> {
 
     fn deleted(&mut self, turn: &DeletedTurn) -> Result<()> {
         let hash = hash_from_hex(&turn.content_hash)?;
-        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp);
+        let unit = (turn.id, turn.caller_id.as_deref(), hash, turn.timestamp.try_into()?);
         self.unit(turn.session_id, turn.turn_number, unit, Original::Deleted).map(drop)
     }
 
@@ -298,7 +297,7 @@ impl Writing<'_, '_> {
             subject: anchor.subject,
             attribute: anchor.attribute,
             value: anchor.value,
-            retracted_at: anchor.retracted_at,
+            retracted_at: anchor.retracted_at.map(StoredTime::try_from).transpose()?,
             retracted_seq: anchor.is_retracted_since.then_some(retracted_seq),
             retracted_trust: anchor.retracted_trust,
         };
@@ -318,7 +317,7 @@ impl Writing<'_, '_> {
             source_id,
             stance: derivation.stance,
             seq,
-            said_at: derivation.said_at,
+            said_at: derivation.said_at.try_into()?,
             made_by: derivation.made_by,
             value: derivation.value,
             quote: derivation.quote,
@@ -338,7 +337,7 @@ impl Writing<'_, '_> {
     fn transition(&mut self, moved: &Transition) -> Result<()> {
         let place = self.session_no(moved.session_id)?.turn(moved.turn_number);
         let tiers = (moved.from.as_str(), moved.to.as_str());
-        turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at)
+        turns::record_move(self.tx.sql, &self.scope, place, tiers, moved.reason, moved.moved_at.try_into()?)
     }
 
     /// Packs the archive, folds the anchors, and queues the jobs: compression of warm sessions, indexing, and deriving anew.

@@ -8,14 +8,12 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::derived::Kinds,
     config::Config,
     error::{Result, sound},
     index::INDEX_AFTER,
-    model::{job::JobKind, turn::Turn},
+    model::{job::JobKind, stored_time::StoredTime, turn::Turn},
     store::{
         acts::reload,
         rows::{
@@ -38,7 +36,7 @@ pub(crate) const SLICE_UNITS: u32 = 64;
 
 /// Takes over at most `limit` of the units that another program inserted.
 pub(crate) fn take_over(
-    (sql, config, now): (&dyn Sql, &Config, DateTime<Utc>),
+    (sql, config, now): (&dyn Sql, &Config, StoredTime),
     scope: &Scope,
     user: &UserRow,
     limit: u32,
@@ -86,7 +84,7 @@ pub(crate) fn take_over(
 
 /// Queues the jobs that `record` queues turn by turn. Workers are not woken; they find the jobs when they next look.
 fn queue_jobs(
-    (sql, config, now): (&dyn Sql, &Config, DateTime<Utc>),
+    (sql, config, now): (&dyn Sql, &Config, StoredTime),
     scope: &Scope,
     user: &UserRow,
 ) -> Result<()> {

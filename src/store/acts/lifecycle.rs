@@ -1,6 +1,6 @@
 //! How sessions start, resume and end, and how their projects, titles and metadata are set.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::{
     config::Config,
@@ -9,6 +9,7 @@ use crate::{
         ids::SessionId,
         job::JobKind,
         session::{EndReason, SessionInfo},
+        stored_time::StoredTime,
         tier::{MemoryTier, MoveReason},
     },
     store::{
@@ -24,7 +25,7 @@ use crate::{
 };
 
 /// Whether silence has ended the session although that is not recorded yet. An empty session does not end by silence.
-pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: DateTime<Utc>) -> bool {
+pub(crate) fn is_silent(session: &SessionInfo, config: &Config, now: StoredTime) -> bool {
     let timeout = TimeDelta::from_std(config.session_timeout).ok();
     let silence = now.signed_duration_since(session.last_active_at);
     let is_empty = session.turn_count == 0 && session.incomplete_turn.is_none();
@@ -44,7 +45,7 @@ pub(crate) fn start_successor(
     sql: &dyn Sql,
     scope: &Scope,
     ended: &SessionRow,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<SessionRow> {
     let SessionInfo { caller_id, part, project, trust, .. } = &ended.info;
     let new = NewSession {
@@ -117,7 +118,7 @@ impl WriteTx<'_> {
         &mut self,
         scope: &Scope,
         session: SessionId,
-        ended_at: Option<DateTime<Utc>>,
+        ended_at: Option<StoredTime>,
     ) -> Result<SessionInfo> {
         self.lock(scope)?;
         let mut row = sessions::existing(self.sql, scope, session)?;
@@ -133,7 +134,7 @@ impl WriteTx<'_> {
             Some(EndReason::Call) => return Ok(row.info),
             Some(EndReason::Silence) => sessions::set_ended_by_call(self.sql, scope, row.session_no)?,
             None => {
-                if ended_at.is_some_and(|at| at < row.info.started_at) {
+                if ended_at.is_some_and(|at| *at < row.info.started_at) {
                     return Err(Error::invalid("the session cannot have ended before it started"));
                 }
                 self.end(scope, &row, EndReason::Call, ended_at)?;
@@ -161,7 +162,7 @@ impl WriteTx<'_> {
         scope: &Scope,
         session: &SessionRow,
         reason: EndReason,
-        ended_at: Option<DateTime<Utc>>,
+        ended_at: Option<StoredTime>,
     ) -> Result<()> {
         let now = self.now();
         let settled;

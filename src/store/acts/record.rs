@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::derived::Kinds,
     error::{Error, ErrorKind, Result, sound},
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
-        instant,
         memory::trust::{Trust, check_may_change},
         place::{MAX_TURN_NUMBER, Owner, Seq},
         session::EndReason,
+        stored_time::StoredTime,
         tier::MemoryTier,
         turn::{NewTurn, RecordOutcome, Recorded, TokenCounts, Turn, TurnState},
     },
@@ -99,10 +97,10 @@ impl WriteTx<'_> {
         let id = TurnId::new(now);
         self.by = self.by.less_trusted(measured.turn.said.recorded_by);
         let mut taking = self.begin(scope, session, (id, measured.turn.replacing))?;
-        let said_at = measured.turn.said_at.map_or(Ok(now), instant::checked)?;
+        let said_at = StoredTime::stated("said_at", measured.turn.said_at)?.unwrap_or(now);
         let info = &mut taking.session.info;
         let (session_id, turn_number) = (info.id, next_number(info.turn_count)?);
-        (info.incomplete_turn, info.last_active_at) = (Some(id), now);
+        (info.incomplete_turn, info.last_active_at) = (Some(id), *now);
         taking.session.raise(measured.turn.said.trust());
         let MeasuredTurn { turn, tokens, content_hash, .. } = measured;
         let place = (session_id, turn_number, Seq::default());
@@ -236,7 +234,7 @@ impl WriteTx<'_> {
         if let Some(snapshot) = turn.snapshot_id {
             users::add_snapshot(self.sql, snapshot, now)?;
         }
-        let said_at = turn.said_at.map_or(Ok(now), instant::checked)?;
+        let said_at = StoredTime::stated("said_at", turn.said_at)?.unwrap_or(now);
         let session = &mut taking.session;
         let (session_id, turn_number) = (session.info.id, next_number(session.info.turn_count)?);
         session.count(tokens.total_tokens, said_at, now);
@@ -301,7 +299,7 @@ impl WriteTx<'_> {
         &mut self,
         scope: &Scope,
         asked: SessionRow,
-        now: DateTime<Utc>,
+        now: StoredTime,
     ) -> Result<(SessionRow, Option<SessionId>)> {
         let mut session = sessions::latest(self.sql, scope, asked)?;
         lifecycle::check_can_go_on(&session.info)?;
@@ -344,7 +342,7 @@ fn turn_of(
     (session_id, turn_number, seq): (SessionId, u32, Seq),
     turn: NewTurn,
     tokens: TokenCounts,
-    said_at: DateTime<Utc>,
+    said_at: StoredTime,
 ) -> Turn {
     Turn {
         id,
@@ -352,7 +350,7 @@ fn turn_of(
         turn_number,
         seq: seq.into(),
         caller_id: turn.caller_id,
-        timestamp: said_at,
+        timestamp: *said_at,
         memory_tier: MemoryTier::Hot,
         state: TurnState::Complete,
         is_identity_critical: turn.critical,

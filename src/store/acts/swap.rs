@@ -6,8 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::{
         archive::Frame,
@@ -19,6 +17,7 @@ use crate::{
         ids::{AnchorId, SessionId, SummaryId},
         job::JobKind,
         place::{Place, Seq, SessionNo},
+        stored_time::StoredTime,
         summary::{Original, Summary},
         tier::{MemoryTier, MoveReason},
         turn::Turn,
@@ -87,7 +86,7 @@ impl JobTx<'_, '_> {
                 let source = StatementSource {
                     turn: Some(turn.id),
                     seq: Seq::of(turn.seq)?,
-                    said_at: turn.timestamp,
+                    said_at: StoredTime::clamped(turn.timestamp),
                     made_by: &plan.made_by,
                     trust: turn.said.trust_of(&found.quote),
                 };
@@ -169,9 +168,9 @@ impl JobTx<'_, '_> {
     }
 }
 
-fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: DateTime<Utc>) -> Summary {
+fn summary_of(turn: &Turn, sketch: &NewSummary, anchors: Vec<AnchorId>, now: StoredTime) -> Summary {
     Summary {
-        id: SummaryId::new(now),
+        id: SummaryId::new(*now),
         original_turn_id: turn.id,
         session_id: turn.session_id,
         turn_number: turn.turn_number,

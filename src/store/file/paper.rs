@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::{ids::SnapshotId, instant, turn::NewTurn},
+    model::{ids::SnapshotId, stored_time::StoredTime, turn::NewTurn},
     store::file::connect,
 };
 
@@ -126,9 +126,9 @@ impl PaperFile {
                 user_message: row.get("user_message")?,
                 ai_response: row.get("ai_response")?,
                 // A placeholder, which `map_err` below replaces.
-                timestamp: said_at
+                timestamp: *said_at
                     .as_deref()
-                    .and_then(instant::from_text)
+                    .and_then(StoredTime::from_text)
                     .ok_or(rusqlite::Error::InvalidQuery)?,
                 is_identity_critical: row.get::<_, Option<bool>>("is_critical")?.unwrap_or(false),
                 snapshot_id: row

@@ -2,7 +2,6 @@
 
 use std::{cell::Cell, ops::Deref};
 
-use chrono::{DateTime, Utc};
 use rusqlite::{
     CachedStatement, Connection,
     types::{ToSql, ToSqlOutput, ValueRef},
@@ -12,7 +11,7 @@ use crate::{
     clock::Clock,
     error::{Error, ErrorKind, Result},
     faults::{Faults, Moment},
-    model::{instant, place::UserNo},
+    model::{place::UserNo, stored_time::StoredTime},
     store::{
         rows::users,
         sql::{Columns, Flow, RowExpectation, Sql, SqlRow, SqlValue, UserRow, values},
@@ -152,8 +151,8 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         Ok(found)
     }
 
-    fn lease_clock(&self) -> Result<DateTime<Utc>> {
-        Ok(instant::clamped(self.clock.now())) // Unlike a database server, a file has no clock.
+    fn lease_clock(&self) -> Result<StoredTime> {
+        Ok(StoredTime::clamped(self.clock.now())) // Unlike a database server, a file has no clock.
     }
 }
 
@@ -177,7 +176,7 @@ impl ToSql for SqlValue<'_> {
             SqlValue::Real(number) => ToSqlOutput::Borrowed(ValueRef::Real(number)),
             SqlValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
             SqlValue::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            SqlValue::Instant(at) => instant::to_text(at).into(),
+            SqlValue::Instant(at) => at.to_text().into(),
         })
     }
 }

@@ -4,8 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::fold::{self, Retracted, Retraction, ValueStatement, value_key},
     error::Result,
@@ -14,6 +12,7 @@ use crate::{
         ids::{AnchorId, TurnId},
         memory::trust::Trust,
         place::Seq,
+        stored_time::StoredTime,
     },
     store::{
         rows::{row_check, users},
@@ -71,7 +70,7 @@ pub(crate) struct StatementSource<'a> {
     /// The turn. `None` if set by hand.
     pub(crate) turn: Option<TurnId>,
     pub(crate) seq: Seq,
-    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
     pub(crate) made_by: &'a str,
     pub(crate) trust: Trust,
 }
@@ -83,12 +82,12 @@ pub(crate) fn state(
     scope: &Scope,
     found: &FoundAnchor,
     source: StatementSource<'_>,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<(AnchorId, Fold)> {
     let id = find_or_add(sql, scope, found, source.said_at, now)?;
     let (source_kind, source_id) = match source.turn {
         Some(turn) => ("turn", *turn.as_uuid()),
-        None => ("caller", *AnchorId::new(now).as_uuid()),
+        None => ("caller", *AnchorId::new(*now).as_uuid()),
     };
     sql.put(
         "INSERT INTO derivations
@@ -127,15 +126,15 @@ fn find_or_add(
     sql: &dyn Sql,
     scope: &Scope,
     found: &FoundAnchor,
-    said_at: DateTime<Utc>,
-    now: DateTime<Utc>,
+    said_at: StoredTime,
+    now: StoredTime,
 ) -> Result<AnchorId> {
     let FoundAnchor { subject, attribute, value, .. } = found;
     let key = value_key(value);
     if let Some(id) = id_of(sql, scope, found)? {
         return Ok(id);
     }
-    let id = AnchorId::new(now);
+    let id = AnchorId::new(*now);
     let cardinality = match attribute.cardinality() {
         Cardinality::One => "one",
         Cardinality::Many => "many",
@@ -183,8 +182,8 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                     scope.user_id,
                     state.value,
                     fold::strength(state.count),
-                    state.valid_from,
-                    state.valid_until,
+                    StoredTime::try_from(state.valid_from)?,
+                    StoredTime::stated("valid_until", state.valid_until)?,
                     id_of(&state.superseded_by),
                     state.trust.stored(),
                     id_of(&state.contests),
@@ -271,7 +270,7 @@ pub(crate) fn set_retracted(
     sql: &dyn Sql,
     scope: &Scope,
     id: AnchorId,
-    retracted: Option<(DateTime<Utc>, Retraction)>,
+    retracted: Option<(StoredTime, Retraction)>,
 ) -> Result<()> {
     let (at, by) = retracted.unzip();
     sql.put(

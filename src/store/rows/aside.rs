@@ -1,11 +1,10 @@
 //! Rows of `turns_aside`: messages that wait for their replies, and replaced turns.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SessionId, TurnId},
+        stored_time::StoredTime,
         turn::{ReplacedTurn, Turn, TurnState},
     },
     store::{
@@ -22,7 +21,7 @@ pub(crate) struct Aside {
     pub(crate) turn: Turn,
     pub(crate) content_hash: ContentHash,
     /// The turn that replaced it, and when. `None` if it waits for its reply.
-    pub(crate) replaced: Option<(TurnId, DateTime<Utc>)>,
+    pub(crate) replaced: Option<(TurnId, StoredTime)>,
 }
 
 /// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum.
@@ -136,7 +135,11 @@ pub(crate) fn replaced_at(
         read,
     )?;
     let replaced = |Aside { turn, replaced, .. }| {
-        replaced.map(|(replaced_by, replaced_at)| ReplacedTurn { turn, replaced_by, replaced_at })
+        replaced.map(|(replaced_by, replaced_at)| ReplacedTurn {
+            turn,
+            replaced_by,
+            replaced_at: *replaced_at,
+        })
     };
     Ok(found.into_iter().filter_map(replaced).collect())
 }
@@ -168,7 +171,7 @@ pub(crate) fn set_replaced(
     sql: &dyn Sql,
     scope: &Scope,
     id: TurnId,
-    (by, at): (TurnId, DateTime<Utc>),
+    (by, at): (TurnId, StoredTime),
 ) -> Result<()> {
     sql.put(
         "UPDATE turns_aside SET replaced_by = ?3, replaced_at = ?4

@@ -1,12 +1,11 @@
 //! Pages of a user's cold turns and summaries, ordered by when the turns were said, the last said first.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
         ids::{SummaryId, TurnId},
         place::Place,
+        stored_time::StoredTime,
     },
     store::{
         scope::Scope,
@@ -15,11 +14,10 @@ use crate::{
 };
 
 /// Where a page continues: with entries of an earlier time or, at the same time, of a lower place.
-pub(crate) type ColdCursor = (DateTime<Utc>, Place);
+pub(crate) type ColdCursor = (StoredTime, Place);
 
 /// The position before the newest entry: the last millisecond that has a year of four digits.
-pub(crate) const NEWEST: ColdCursor =
-    (DateTime::from_timestamp_millis(253_402_300_799_999).expect("the year 9999 ends"), Place::LAST);
+pub(crate) const NEWEST: ColdCursor = (StoredTime::LAST, Place::LAST);
 
 /// When a turn was said, and its place, even if only a summary of it is left.
 pub(crate) fn turn_said(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<ColdCursor>> {

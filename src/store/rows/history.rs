@@ -107,12 +107,10 @@ fn past(place: Place, turn: Result<Option<Turn>>) -> Result<PastTurn> {
 mod tests {
     use std::cell::Cell;
 
-    use chrono::{DateTime, Utc};
-
     use super::*;
     use crate::{
         Config, NewTurn, RunJobs, Thermocline,
-        model::place::UserNo,
+        model::{place::UserNo, stored_time::StoredTime},
         store::{
             Store,
             scope::UserKey,
@@ -160,7 +158,7 @@ mod tests {
             self.sql.lock_user(user_no)
         }
 
-        fn lease_clock(&self) -> Result<DateTime<Utc>> {
+        fn lease_clock(&self) -> Result<StoredTime> {
             self.sql.lease_clock()
         }
     }

@@ -6,16 +6,16 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::{
     error::{Error, Result},
     event::JobRef,
     model::{
         ids::{SessionId, UserId},
-        instant,
         job::{FOR_CONFIGURATION, JobInfo, JobKind, JobKinds, LONGEST_WAIT},
         place::UserNo,
+        stored_time::StoredTime,
     },
     store::{
         scope::Scope,
@@ -25,22 +25,21 @@ use crate::{
 };
 
 /// The current time, and the length of a lease that begins now.
-pub(crate) type LeaseTime = (DateTime<Utc>, Duration);
+pub(crate) type LeaseTime = (StoredTime, Duration);
 
 /// When a lease that begins now ends.
-pub(crate) fn lease_end((now, lease): LeaseTime) -> DateTime<Utc> {
+pub(crate) fn lease_end((now, lease): LeaseTime) -> StoredTime {
     after(now, lease)
 }
 
 /// The latest due time that is ever set. A job that is due later was queued while the clock was wrong, and counts as due
 /// now.
-fn beyond((now, lease): LeaseTime) -> DateTime<Utc> {
+fn beyond((now, lease): LeaseTime) -> StoredTime {
     after(now, lease.max(LONGEST_WAIT + LONGEST_WAIT / 10))
 }
 
-fn after(now: DateTime<Utc>, span: Duration) -> DateTime<Utc> {
-    let delta = TimeDelta::from_std(span).unwrap_or(TimeDelta::MAX);
-    instant::clamped(now.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+fn after(now: StoredTime, span: Duration) -> StoredTime {
+    now + TimeDelta::from_std(span).unwrap_or(TimeDelta::MAX)
 }
 
 /// A job that this process holds.
@@ -60,7 +59,7 @@ pub(crate) struct Lease {
 #[derive(Clone, Debug)]
 pub(crate) struct Unfinished {
     /// When to try again. `None` if the job is given up.
-    pub(crate) next_run_at: Option<DateTime<Utc>>,
+    pub(crate) next_run_at: Option<StoredTime>,
     /// Why the job was not finished. Never contains what was said.
     pub(crate) reason: Option<String>,
     /// Whether the try was cut short and does not count.
@@ -79,7 +78,7 @@ pub(crate) struct NewJob<'a> {
 
 /// Queues work, at most once for each kind and subject. If the job is already queued or has failed, it becomes due now and
 /// its tries are counted anew. A running job is left as it is.
-pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Result<()> {
+pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: StoredTime) -> Result<()> {
     let NewJob { kind, scope, session, priority, total_count } = job;
     let subject = session.map_or(scope.user_id.to_string(), |id| id.to_string()).replace('-', "");
     let dedupe_key = format!("{}:{subject}", kind.as_str());
@@ -95,7 +94,7 @@ pub(crate) fn insert(sql: &dyn Sql, job: &NewJob<'_>, now: DateTime<Utc>) -> Res
 
 /// Queues the scrub. There is at most one such job. If it is already queued or in progress, it starts over, because it began
 /// before this call.
-pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: DateTime<Utc>) -> Result<()> {
+pub(crate) fn insert_scrub(sql: &dyn Sql, priority: i64, now: StoredTime) -> Result<()> {
     sql.put(
         "INSERT INTO jobs (kind, user_id, dedupe_key, priority, next_run_at, created_at)
          VALUES ('scrub', NULL, 'scrub', ?1, ?2, ?2)
@@ -333,7 +332,7 @@ pub(crate) fn give_back(sql: &dyn Sql, lease: &Lease, unfinished: &Unfinished) -
 }
 
 /// Jobs that have failed or wait for another try, with their users' numbers.
-pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Option<UserNo>)>> {
+pub(crate) fn waiting(sql: &dyn Sql, now: StoredTime) -> Result<Vec<(i64, Option<UserNo>)>> {
     sql.list(
         "SELECT j.job_no, u.user_no FROM jobs AS j LEFT JOIN user_scopes AS u ON u.user_id = j.user_id
          WHERE j.state = 'failed' OR j.state = 'queued' AND j.next_run_at > ?1 ORDER BY j.job_no",
@@ -345,7 +344,7 @@ pub(crate) fn waiting(sql: &dyn Sql, now: DateTime<Utc>) -> Result<Vec<(i64, Opt
 /// Jobs of these kinds that wait for a provider's configuration to change, with their users' numbers.
 pub(crate) fn waiting_for_configuration(
     sql: &dyn Sql,
-    now: DateTime<Utc>,
+    now: StoredTime,
     kinds: &JobKinds,
 ) -> Result<Vec<(i64, Option<UserNo>)>> {
     sql.list(
@@ -362,7 +361,7 @@ pub(crate) fn put_off_compression(
     sql: &dyn Sql,
     scope: &Scope,
     session: SessionId,
-    until: DateTime<Utc>,
+    until: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE jobs SET next_run_at = ?3
@@ -373,7 +372,7 @@ pub(crate) fn put_off_compression(
 }
 
 /// Makes a job due now if it has failed or waits for another try. Returns `false` if neither is the case.
-pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: DateTime<Utc>) -> Result<bool> {
+pub(crate) fn retry(sql: &dyn Sql, job_no: i64, now: StoredTime) -> Result<bool> {
     let queued = sql.change(
         "UPDATE jobs SET state = 'queued', attempts = 0, next_run_at = ?2
          WHERE job_no = ?1 AND (state = 'failed' OR state = 'queued' AND next_run_at > ?2)",
@@ -452,7 +451,7 @@ pub(crate) fn page(sql: &dyn Sql, after: i64, limit: u32) -> Result<Vec<JobInfo>
 }
 
 /// How many jobs of these kinds are due now, and when the next one that is not due yet will be.
-pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<DateTime<Utc>>)> {
+pub(crate) fn due(sql: &dyn Sql, time: LeaseTime, kinds: &JobKinds) -> Result<(u64, Option<StoredTime>)> {
     let found = sql.one(
         "SELECT (SELECT count(*) FROM jobs WHERE state <> 'failed' AND (next_run_at <= ?1 OR next_run_at > ?2)
                                            AND ?3 LIKE '% ' || kind || ' %' AND coalesce(?4, user_id) IS NOT DISTINCT FROM user_id),

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeSeq as _};
 use uuid::Uuid;
 
@@ -18,6 +17,7 @@ use crate::{
             ItemKind, ItemOutcome, MOST_PROMOTED, Newer, PackedAs, Receipt, ReceiptItem, SameSource,
             Understood,
         },
+        stored_time::StoredTime,
         tier::MemoryTier,
     },
     store::{
@@ -41,8 +41,8 @@ pub(crate) fn insert(sql: &dyn Sql, scope: &Scope, receipt: &Receipt, at_hand: &
             scope.user_no,
             receipt.session_id,
             receipt.id,
-            receipt.asked_at,
-            receipt.now,
+            StoredTime::try_from(receipt.asked_at)?,
+            StoredTime::try_from(receipt.now)?,
             receipt.query,
             receipt.profile.as_str(),
             numbers(&receipt.profile)?,
@@ -423,7 +423,7 @@ pub(crate) fn set_used(
     sql: &dyn Sql,
     scope: &Scope,
     id: ReceiptId,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Option<UsedReceipt>> {
     sql.one(
         "UPDATE recall_receipts SET used_at = ?3 WHERE id = ?2 AND user_no = ?1 AND used_at IS NULL
@@ -456,7 +456,7 @@ pub(crate) fn promote(
     scope: &Scope,
     session_no: SessionNo,
     seq: Seq,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "INSERT INTO promotions (user_no, session_no, seq, promoted_at)

@@ -7,7 +7,6 @@
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::instant,
     store::sql::{SqlRow, SqlValue},
 };
 
@@ -57,7 +56,7 @@ pub(crate) fn checksum<'v>(values: impl Iterator<Item = SqlValue<'v>>) -> [u8; 4
             SqlValue::Real(number) => sum.number(place, 2, number.to_le_bytes()),
             SqlValue::Text(text) => sum.bytes(place, 3, text),
             SqlValue::Bytes(bytes) => sum.bytes(place, 4, bytes),
-            SqlValue::Instant(at) => sum.bytes(place, 3, instant::to_text(at).as_bytes()),
+            SqlValue::Instant(at) => sum.bytes(place, 3, at.to_text().as_bytes()),
         }
     }
     sum.flush();

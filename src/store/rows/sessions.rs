@@ -1,7 +1,5 @@
 //! Rows of `conversation_sessions`.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, ErrorKind, Result},
     model::{
@@ -10,6 +8,7 @@ use crate::{
         page,
         place::{Place, SessionNo},
         session::{EndReason, SessionInfo},
+        stored_time::StoredTime,
         tier::MemoryTier,
         turn::Origin,
     },
@@ -46,14 +45,14 @@ impl SessionRow {
     }
 
     /// Counts one more turn. The first one sets when the session started.
-    pub(crate) fn count(&mut self, total_tokens: u32, said_at: DateTime<Utc>, now: DateTime<Utc>) {
+    pub(crate) fn count(&mut self, total_tokens: u32, said_at: StoredTime, now: StoredTime) {
         let info = &mut self.info;
         if info.turn_count == 0 {
-            info.started_at = said_at;
+            info.started_at = *said_at;
         }
         info.turn_count += 1;
         info.total_tokens += u64::from(total_tokens);
-        info.last_active_at = now;
+        info.last_active_at = *now;
     }
 
     /// The version with which a hot tier read now should be cached.
@@ -232,7 +231,7 @@ pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     new: &NewSession<'_>,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<SessionRow> {
     users::check_is_there(sql, scope)?;
     let id = SessionId::new(now);
@@ -259,14 +258,14 @@ pub(crate) fn insert_imported(sql: &dyn Sql, scope: &Scope, session: &SessionInf
             session.caller_id,
             session.part,
             session.project,
-            session.started_at,
-            session.ended_at,
+            StoredTime::try_from(session.started_at)?,
+            StoredTime::stated("ended_at", session.ended_at)?,
             session.end_reason,
             session.successor_id,
             session.turn_count,
             session.total_tokens,
             session.memory_tier,
-            session.last_active_at,
+            StoredTime::try_from(session.last_active_at)?,
             (session.erased_turns > 0).then_some(session.erased_turns),
             session.title,
             session.metadata.as_ref().map(ToString::to_string),
@@ -291,8 +290,8 @@ pub(crate) fn set_counts(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> 
             scope.user_id,
             turn_count,
             total_tokens,
-            started_at,
-            last_active_at,
+            StoredTime::try_from(started_at)?,
+            StoredTime::try_from(last_active_at)?,
             trust.stored()
         ],
         RowExpectation::One(missing),
@@ -332,7 +331,7 @@ pub(crate) fn set_ended(
     scope: &Scope,
     session_no: SessionNo,
     reason: EndReason,
-    ended_at: DateTime<Utc>,
+    ended_at: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE conversation_sessions SET ended_at = ?3, end_reason = ?4, memory_tier = 'warm'
@@ -360,7 +359,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Resu
 /// users.
 pub(crate) fn silent(
     sql: &dyn Sql,
-    cutoff: DateTime<Utc>,
+    cutoff: StoredTime,
     after: SessionNo,
     limit: u32,
 ) -> Result<Vec<(SessionNo, Scope, SessionId)>> {
@@ -376,12 +375,7 @@ pub(crate) fn silent(
 }
 
 /// Ends one or all of a user's open sessions by call. Their turns do not move, because they will be erased.
-pub(crate) fn close(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session: Option<SessionId>,
-    now: DateTime<Utc>,
-) -> Result<()> {
+pub(crate) fn close(sql: &dyn Sql, scope: &Scope, session: Option<SessionId>, now: StoredTime) -> Result<()> {
     match session {
         Some(id) => sql.put(
             "UPDATE conversation_sessions

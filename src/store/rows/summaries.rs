@@ -8,6 +8,7 @@ use crate::{
         history::HistoryEnd,
         ids::{AnchorId, SessionId, SnapshotId, TurnId},
         place::{Place, Seq, SessionNo},
+        stored_time::StoredTime,
         summary::{BUILT_IN, FALLBACK, Original, Summary},
     },
     store::{
@@ -94,7 +95,7 @@ pub(crate) fn insert(
             summary.turn_number,
             seq,
             snapshot,
-            summary.timestamp,
+            StoredTime::try_from(summary.timestamp)?,
             summary.summary_tokens,
             summary.reliability,
             summary.summarizer,

@@ -1,7 +1,5 @@
 //! Rows for export and import.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
@@ -9,6 +7,7 @@ use crate::{
         ids::{AnchorId, SessionId, TurnId},
         memory::trust::Trust,
         place::{Seq, SessionNo},
+        stored_time::StoredTime,
         turn::Turn,
     },
     store::{
@@ -126,7 +125,7 @@ pub(crate) struct UnitOfTurn {
     pub(crate) session_id: SessionId,
     pub(crate) turn_number: u32,
     pub(crate) caller_id: Option<String>,
-    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
     pub(crate) content_hash: ContentHash,
 }
 
@@ -168,7 +167,7 @@ pub(crate) struct AnchorRow {
     pub(crate) subject: String,
     pub(crate) attribute: Attribute,
     pub(crate) value: String,
-    pub(crate) retracted_at: Option<DateTime<Utc>>,
+    pub(crate) retracted_at: Option<StoredTime>,
     pub(crate) retracted_seq: Option<Seq>,
     pub(crate) retracted_trust: Trust,
 }
@@ -200,7 +199,7 @@ pub(crate) struct DerivationRow {
     pub(crate) source_id: TurnId,
     pub(crate) stance: Stance,
     pub(crate) seq: Seq,
-    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
     pub(crate) made_by: String,
     pub(crate) value: String,
     pub(crate) quote: String,

@@ -5,6 +5,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     model::{
         place::{Place, SessionNo},
+        stored_time::StoredTime,
         tier::MemoryTier,
         turn::{Origin, Said, TokenCounts, Turn, TurnState},
     },
@@ -115,7 +116,7 @@ pub(crate) fn insert(
             turn.turn_number,
             turn.seq,
             turn.caller_id,
-            turn.timestamp,
+            StoredTime::try_from(turn.timestamp)?,
             turn.memory_tier,
             turn.tokens.user_message_tokens,
             turn.tokens.ai_response_tokens,

@@ -1,13 +1,12 @@
 //! Rows of `conversation_turns` and of `memory_tier_transitions`.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
         critical::CriticalRule,
         ids::{SessionId, TurnId},
         place::{Place, SessionNo},
+        stored_time::StoredTime,
         tier::{MemoryTier, MoveReason, Transition},
         turn::{TokenCounts, Turn},
     },
@@ -51,7 +50,7 @@ pub(crate) fn leave_hot(
     scope: &Scope,
     place: Place,
     reason: MoveReason,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     // The condition is the key alone, without the tier: the session and the index of hot rows say that the turn is hot, even
     // if a damaged bit of the row says otherwise.
@@ -117,7 +116,7 @@ pub(crate) fn record_move(
     place: Place,
     (from, to): (&str, &str),
     reason: MoveReason,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "INSERT INTO memory_tier_transitions
@@ -388,7 +387,7 @@ pub(crate) fn last_said_at(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: SessionNo,
-) -> Result<Option<DateTime<Utc>>> {
+) -> Result<Option<StoredTime>> {
     sql.one(
         "SELECT timestamp FROM conversation_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3 ORDER BY turn_key DESC LIMIT 1",

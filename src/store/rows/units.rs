@@ -1,13 +1,12 @@
 //! Rows of `recall_units`: a user's units in order and what they stand for. Also reads the units' words from other rows,
 //! except the words of archived turns.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
         ids::{SessionId, TurnId},
         place::{Owner, Place, Seq, UnitKind},
+        stored_time::StoredTime,
     },
     store::{
         rows::users,
@@ -140,7 +139,7 @@ pub(crate) fn insert(
     scope: &Scope,
     seq: Seq,
     owner: Owner,
-    (id, caller_id, hash, said_at): (impl ToColumn, Option<&str>, ContentHash, DateTime<Utc>),
+    (id, caller_id, hash, said_at): (impl ToColumn, Option<&str>, ContentHash, StoredTime),
 ) -> Result<()> {
     let place = owner.place();
     let (session, turn_number) = (place.map(|place| place.session), place.map(|place| place.turn_number));
@@ -189,7 +188,7 @@ pub(crate) fn list(sql: &dyn Sql, scope: &Scope, (after, until): (Seq, Seq)) -> 
 fn read(row: &SqlRow<'_>) -> Result<Bare> {
     // A damaged unit is returned as far as it can be read; doctor reports the damage.
     let owner = owner(row, 5).unwrap_or(Owner::Turn(Place::default()));
-    let said_at_ms = row.get(4).map_or(0, |at: DateTime<Utc>| at.timestamp_millis());
+    let said_at_ms = row.get(4).map_or(0, |at: StoredTime| at.timestamp_millis());
     Ok(Bare { seq: row.get(3)?, owner, said_at_ms })
 }
 

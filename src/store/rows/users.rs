@@ -1,13 +1,12 @@
 //! Rows of `user_scopes`, `users` and `state_snapshots`. The last two tables may be a backend's own.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::derived::RuleVersions,
     error::{Error, ErrorKind, Result},
     model::{
         ids::{SnapshotId, UserId},
         place::{Seq, UserNo},
+        stored_time::StoredTime,
     },
     store::{
         rows::{jobs, row_check},
@@ -69,13 +68,13 @@ pub(crate) fn find(sql: &dyn Sql, key: &UserKey) -> Result<Option<Scope>> {
 
 /// The user, added to this file if missing. Nothing is inserted into a backend's own `users` table. Errors: that table has
 /// no such user.
-pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: DateTime<Utc>) -> Result<Scope> {
+pub(crate) fn find_or_add(sql: &dyn Sql, key: &UserKey, now: StoredTime) -> Result<Scope> {
     if let Some(scope) = find(sql, key)? {
         return Ok(scope);
     }
     let (user_id, name) = match key {
         UserKey::Id(id) => (*id, None),
-        UserKey::Name(name) => (UserId::new(now), Some(name)),
+        UserKey::Name(name) => (UserId::new(*now), Some(name)),
     };
     if is_backends(sql, USERS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1)";
@@ -207,7 +206,7 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope) -> Result<()> {
 }
 
 /// Adds a snapshot that a turn refers to. If the table is the backend's own, it must already have the snapshot.
-pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: DateTime<Utc>) -> Result<()> {
+pub(crate) fn add_snapshot(sql: &dyn Sql, id: SnapshotId, now: StoredTime) -> Result<()> {
     if is_backends(sql, STATE_SNAPSHOTS)? {
         let known = "SELECT EXISTS (SELECT 1 FROM state_snapshots WHERE id = ?1)";
         if !sql.scalar::<bool>(known, values![id])? {

@@ -1,12 +1,10 @@
 //! Rows of `unit_uses` and `use_counts`: how often something was of use, that is, was shown by an answered context. Ranking
 //! never reads them.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     compress::learned::{LearnedCriticality, RuleRecord, USES_THAT_KEEP},
     error::Result,
-    model::{critical::CriticalRule, ids::TurnId, uses::Aspect},
+    model::{critical::CriticalRule, ids::TurnId, stored_time::StoredTime, uses::Aspect},
     store::{
         scope::Scope,
         sql::{RowExpectation, Sql, values},
@@ -46,7 +44,7 @@ pub(crate) fn count_unit(
     scope: &Scope,
     seq: i64,
     hits: UseHits,
-    last_hit: DateTime<Utc>,
+    last_hit: StoredTime,
 ) -> Result<()> {
     let best = Some(hits.best).filter(|best| *best > 0);
     sql.put(
@@ -92,7 +90,7 @@ pub(crate) fn learned(sql: &dyn Sql, scope: &Scope, (first, last): (i64, i64)) -
 pub(crate) struct UnitUse {
     pub(crate) turn_id: TurnId,
     pub(crate) hits: UseHits,
-    pub(crate) last_hit: DateTime<Utc>,
+    pub(crate) last_hit: StoredTime,
 }
 
 /// All units that were of use, in the order of recording.

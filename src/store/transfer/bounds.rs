@@ -1,12 +1,11 @@
-//! Checks of values that any line of an import may have: instants that sort as text, texts of limited length, JSON that can
+//! Checks of values that any line of an import may have: texts of limited length, JSON that can
 //! be read again.
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::{
     error::{Error, Result},
-    model::{instant, metadata},
+    model::metadata,
     text::measure::MAX_MAKER_BYTES,
 };
 
@@ -17,10 +16,6 @@ const MAX_DEPTH: usize = 64;
 
 pub(super) fn wrong<T>(why: &str) -> Result<T> {
     Err(Error::invalid(why))
-}
-
-pub(super) fn check_times(times: impl IntoIterator<Item = Option<DateTime<Utc>>>) -> Result<()> {
-    times.into_iter().flatten().try_for_each(|at| instant::checked(at).map(drop))
 }
 
 pub(super) fn check_text(what: &str, text: &str, max_bytes: usize) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Checks whether an export may be imported: each line by itself, then all lines together. An export may come from anybody.
 //!
-//! Texts must respect the bounds that recording checks, and instants must have years that sort as text. All lines together
+//! Texts must respect the bounds that recording checks. All lines together
 //! must satisfy the invariants of a file: every turn is in one place and in a permitted tier, every summary stands for a
 //! turn without a row, and every anchor has evidence.
 
@@ -27,7 +27,7 @@ use crate::{
     store::transfer::{
         AnchorLine, AsideLine, DeletedTurn, DerivationLine, FORMAT_WITH_MEMORIES, TransferLine, Transferred,
         UseCountLine, UseLine,
-        bounds::{MAX_WORD_BYTES, check_text, check_times, hash_from_hex, wrong},
+        bounds::{MAX_WORD_BYTES, check_text, hash_from_hex, wrong},
         check_memories::{self, CheckedMemories},
     },
     text::measure::{self, MAX_NAME_BYTES, check_name},
@@ -58,37 +58,35 @@ pub(super) fn check_line(line: &TransferLine, number: usize, max_side_bytes: usi
         }
         (TransferLine::Turn(turn) | TransferLine::Archived(turn), _) => check_turn(turn, max_side_bytes),
         (TransferLine::Aside(aside), _) => {
-            check_times([aside.replaced_at])?;
             let is_replaced = aside.turn.state == TurnState::Replaced;
             if [aside.replaced_by.is_some(), aside.replaced_at.is_some()] != [is_replaced; 2] {
                 return wrong("a turn beside the memory waits for its reply, or was replaced");
             }
             check_turn(&aside.turn, max_side_bytes)
         }
-        (TransferLine::Deleted(turn), _) => {
-            check_name("turn's caller id", turn.caller_id.as_deref())?;
-            check_times([Some(turn.timestamp)])
-        }
+        (TransferLine::Deleted(turn), _) => check_name("turn's caller id", turn.caller_id.as_deref()),
         (TransferLine::Summary { summary, .. }, _) => check_summary(summary),
         (TransferLine::Anchor(anchor), _) => check_anchor(anchor),
         (TransferLine::Derivation(derivation), _) => {
             check_text("evidence's quote", &derivation.quote, MAX_SENTENCE_BYTES)?;
             check_text("evidence's maker", &derivation.made_by, MAX_WORD_BYTES)?;
-            check_name("anchor's value", Some(&derivation.value))?;
-            check_times([Some(derivation.said_at)])
+            check_name("anchor's value", Some(&derivation.value))
         }
-        (TransferLine::Transition(moved), _) => check_times([Some(moved.moved_at)]),
         (TransferLine::Use(of), _) if of.hits == 0 || of.best > of.hits => {
             wrong("how often a turn was of use makes no sense")
         }
-        (TransferLine::Use(of), _) => check_times([Some(of.last_hit)]),
         (TransferLine::UseCount(count), _) => check_count(count),
         (TransferLine::Knowledge(memory), _) => check_memories::check_knowledge(memory),
         (TransferLine::Edge(edge), _) => check_memories::check_edge(edge),
         (TransferLine::Episode(episode), _) => check_memories::check_episode(episode),
         (TransferLine::Erased(erased), _) => hash_from_hex(&erased.id_hash).map(drop),
-        (TransferLine::Extracted(extracted), _) => check_times([Some(extracted.extracted_at)]),
-        (TransferLine::End(_), _) => Ok(()),
+        (
+            TransferLine::Transition(_)
+            | TransferLine::Use(_)
+            | TransferLine::Extracted(_)
+            | TransferLine::End(_),
+            _,
+        ) => Ok(()),
     }
 }
 
@@ -97,7 +95,6 @@ fn check_session(session: &SessionInfo) -> Result<()> {
     check_name("project", session.project.as_deref())?;
     check_name("session's title", session.title.as_deref())?;
     session.metadata.as_ref().map_or(Ok(()), metadata::check)?;
-    check_times([Some(session.started_at), session.ended_at, Some(session.last_active_at)])?;
     if session.turn_count > MAX_TURN_NUMBER || session.erased_turns > session.turn_count {
         return wrong("a session's counts make no sense");
     }
@@ -144,7 +141,6 @@ fn is_month_and_tier(name: &str) -> bool {
 fn check_summary(summary: &Summary) -> Result<()> {
     check_text("summary", &summary.summary_text, MAX_SENTENCE_BYTES)?;
     check_text("summarizer's name", &summary.summarizer, MAX_WORD_BYTES)?;
-    check_times([Some(summary.timestamp)])?;
     let words = &summary.topic_keywords;
     let hidden = |text: &str| text.chars().any(char::is_control);
     if words.len() > MAX_WORDS
@@ -160,7 +156,6 @@ fn check_summary(summary: &Summary) -> Result<()> {
 fn check_anchor(anchor: &AnchorLine) -> Result<()> {
     check_text("anchor's subject", &anchor.subject, MAX_SUBJECT_BYTES)?;
     check_name("anchor's value", Some(&anchor.value))?;
-    check_times([anchor.retracted_at])?;
     if anchor.subject.is_empty() || (anchor.retracted_at.is_some() && !anchor.is_retracted_since) {
         return wrong("an anchor's subject or retraction makes no sense");
     }

@@ -38,7 +38,7 @@ use crate::{
             transfer::{ReviewRow, SensorRow},
         },
         transfer::{
-            bounds::{MAX_WORD_BYTES, check_fields, check_text, check_times, hash_from_hex, wrong},
+            bounds::{MAX_WORD_BYTES, check_fields, check_text, hash_from_hex, wrong},
             memories::{ChangeLine, EpisodeLine, ErasedLine, ExtractedLine, KnowledgeLine},
         },
     },
@@ -54,7 +54,6 @@ pub(super) fn check_knowledge(line: &KnowledgeLine) -> Result<()> {
     check_settled(line.frequency, line.volatility, line.trust)?;
     check_text("memory's maker", &line.made_by, MAX_WORD_BYTES)?;
     check_fields("rest of a memory", &line.extra, MAX_CONTENT_BYTES)?;
-    check_times([line.frequency_since, line.said_at, line.created_at, line.updated_at].map(Some))?;
     if line.version == 0 || line.revision == 0 {
         return wrong("versions and revisions count from 1");
     }
@@ -120,7 +119,6 @@ fn check_tidy(names: &[String]) -> Result<()> {
 }
 
 fn check_state(state: &MemoryState) -> Result<()> {
-    check_times([state.last_used_at, state.validated_at])?;
     check_share("share of successes", state.success_rate)?;
     check_text("sensor's name", state.validated_by.as_deref().unwrap_or_default(), MAX_WORD_BYTES)?;
     let is_day = state.resurfaced_on.is_none_or(|day| (1..=9_999).contains(&day.year()));
@@ -137,10 +135,9 @@ fn check_state(state: &MemoryState) -> Result<()> {
 /// Checks that the sources are unique, and that the memory is not trusted more than its origin and its sources.
 fn check_sources(line: &KnowledgeLine) -> Result<()> {
     let mut seen = HashSet::new();
-    for MemorySource { from, made_by, said_at, quote, .. } in &line.sources {
+    for MemorySource { from, made_by, quote, .. } in &line.sources {
         check_text("source's quote", quote, MAX_QUOTE_BYTES)?;
         check_text("source's maker", made_by, MAX_WORD_BYTES)?;
-        check_times([Some(*said_at)])?;
         if !seen.insert(from) {
             return wrong("a source of a memory occurs twice in the file");
         }
@@ -166,7 +163,6 @@ fn check_change(change: &ChangeLine) -> Result<()> {
     for value in [&change.old_value, &change.new_value].into_iter().flatten() {
         check_text("change's value", value, MAX_LINE_BYTES)?;
     }
-    check_times([Some(change.made_at)])?;
     change.before.as_ref().map_or(Ok(()), |before| check_fields("change", before, MAX_BEFORE_BYTES))
 }
 
@@ -195,7 +191,6 @@ fn check_sensors(sensors: &[SensorRow]) -> Result<()> {
 fn check_review(memory: MemoryId, review: &ReviewRow) -> Result<()> {
     check_text("review's reason", &review.why, MAX_LINE_BYTES)?;
     check_name("name of who decided", review.decided_by.as_deref())?;
-    check_times([Some(review.opened_at), review.decided_at])?;
     let is_decided = review.decision.is_some();
     if is_decided != review.decided_at.is_some()
         || (review.decided_by.is_some() && !is_decided)
@@ -211,7 +206,6 @@ pub(super) fn check_edge(edge: &Edge) -> Result<()> {
     check_share("strength", Some(edge.strength))?;
     check_line("context", &edge.context)?;
     check_text("edge's description", &edge.description, MAX_CONTENT_BYTES)?;
-    check_times([edge.created_at, edge.updated_at].map(Some))?;
     if edge.from == edge.to || edge.strength.is_sign_negative() {
         return wrong("an edge leads from a memory to itself, or has a strength below 0");
     }
@@ -229,7 +223,6 @@ pub(super) fn check_episode(episode: &EpisodeLine) -> Result<()> {
     check_name("task id", episode.task_id.as_deref())?;
     check_name("task name", episode.task_name.as_deref())?;
     check_name("episode's caller id", episode.caller_id.as_deref())?;
-    check_times([Some(episode.happened_at)])?;
     let is_number = |number: u32| (1..=MAX_TURN_NUMBER).contains(&number);
     if !episode.turn_number.is_none_or(is_number)
         || (episode.role != EpisodeRole::Note && episode.memory_id.is_none())

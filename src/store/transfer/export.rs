@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use chrono::DateTime;
+
 use crate::{
     error::Result,
     model::{place::Seq, summary::Original, turn::Turn},
@@ -48,7 +50,11 @@ pub(crate) fn export(sql: &dyn Sql, scope: &Scope, to: impl Write) -> Result<Tra
             let (replaced_by, replaced_at) = replaced.unzip();
             // The turn no longer has a place among the user's turns.
             let turn = Turn { seq: 0, ..turn };
-            out.line(&TransferLine::Aside(AsideLine { replaced_by, replaced_at, turn }))
+            out.line(&TransferLine::Aside(AsideLine {
+                replaced_by,
+                replaced_at: replaced_at.map(DateTime::from),
+                turn,
+            }))
         })?;
     }
     summary_lines(sql, scope, &mut out)?;
@@ -101,7 +107,7 @@ fn deleted(unit: UnitOfTurn) -> DeletedTurn {
         session_id: unit.session_id,
         turn_number: unit.turn_number,
         caller_id: unit.caller_id,
-        timestamp: unit.said_at,
+        timestamp: *unit.said_at,
         content_hash: format!("{:032x}", u128::from_be_bytes(unit.content_hash)),
     }
 }
@@ -122,7 +128,7 @@ fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>)
             subject: anchor.subject,
             attribute: anchor.attribute,
             value: anchor.value,
-            retracted_at: anchor.retracted_at,
+            retracted_at: anchor.retracted_at.map(DateTime::from),
             retracted_after: newest.transpose()?.flatten(),
             is_retracted_since: anchor.retracted_seq.is_some(),
             retracted_trust: anchor.retracted_trust,
@@ -134,7 +140,12 @@ fn anchor_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>)
 fn use_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>) -> Result<()> {
     for UnitUse { turn_id, hits, last_hit } in uses::of_units(sql, scope)? {
         out.counts.uses += 1;
-        out.line(&TransferLine::Use(UseLine { turn_id, hits: hits.all, best: hits.best, last_hit }))?;
+        out.line(&TransferLine::Use(UseLine {
+            turn_id,
+            hits: hits.all,
+            best: hits.best,
+            last_hit: *last_hit,
+        }))?;
     }
     for (aspect, name, hits) in uses::counts(sql, scope)? {
         out.counts.uses += 1;
@@ -153,7 +164,7 @@ fn derivation_lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter
             source_id: (!is_of_turn).then_some(source),
             after: if is_of_turn { None } else { transfer::newest_turn(sql, scope, derivation.seq)? },
             stance: derivation.stance,
-            said_at: derivation.said_at,
+            said_at: *derivation.said_at,
             made_by: derivation.made_by,
             value: derivation.value,
             quote: derivation.quote,

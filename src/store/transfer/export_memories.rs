@@ -37,7 +37,7 @@ pub(super) fn lines<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter
     all_episodes(sql, scope, out)?;
     for (session_id, extracted_at) in transfer::extracted(sql, scope)? {
         out.counts.extracted += 1;
-        out.line(&TransferLine::Extracted(ExtractedLine { session_id, extracted_at }))?;
+        out.line(&TransferLine::Extracted(ExtractedLine { session_id, extracted_at: *extracted_at }))?;
     }
     for id_hash in erased::all(sql, scope)? {
         out.counts.erased += 1;
@@ -101,7 +101,7 @@ fn all_episodes<W: Write>(sql: &dyn Sql, scope: &Scope, out: &mut LineWriter<W>)
                 session_id,
                 turn_number,
                 receipt_id,
-                happened_at,
+                happened_at: *happened_at,
                 outcome,
                 kind: episode.kind,
                 project: episode.project,

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    store::transfer::{TransferLine, Transferred, check},
+    store::transfer::{TransferLine, Transferred, check, times},
 };
 
 /// The maximum length of a line in bytes: enough for two sides of 10 MiB with every byte escaped.
@@ -33,14 +33,16 @@ pub(crate) fn read(mut from: impl BufRead, max_side_bytes: usize) -> Result<Impo
             return Err(Error::invalid("the file ends before its last line: it was cut short"));
         }
         // The message of serde_json quotes the text where it fails, so only the position is passed on.
-        let line: TransferLine = serde_json::from_slice(&text).map_err(|error| {
+        let mut line: TransferLine = serde_json::from_slice(&text).map_err(|error| {
             Error::invalid(format!("line {number} is not a line of an export (column {})", error.column()))
         })?;
         if let TransferLine::End(counts) = line {
             check::check_whole(&lines, counts)?;
             return Ok(Import { lines, counts });
         }
-        check::check_line(&line, number, max_side_bytes).map_err(|error| at_line(&error, number))?;
+        times::make_storable(&mut line)
+            .and_then(|()| check::check_line(&line, number, max_side_bytes))
+            .map_err(|error| at_line(&error, number))?;
         lines.push(line);
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    error::Result,
     model::{
         change::{Change, ChangeOp},
         episode::EpisodeRole,
@@ -112,7 +113,7 @@ impl KnowledgeLine {
             status: row.status,
             superseded_by: beside.superseded_by,
             frequency: row.frequency,
-            frequency_since: row.frequency_since,
+            frequency_since: *row.frequency_since,
             importance: row.importance,
             confidence: row.confidence,
             reliability: row.reliability,
@@ -131,9 +132,9 @@ impl KnowledgeLine {
             version: row.version,
             revision: row.revision,
             caller_id: row.caller_id,
-            said_at: row.said_at,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            said_at: *row.said_at,
+            created_at: *row.created_at,
+            updated_at: *row.updated_at,
             title: row.title,
             summary: row.summary,
             procedure: row.procedure,
@@ -150,7 +151,7 @@ impl KnowledgeLine {
     }
 
     /// Splits the line into the memory's row, without its number, unit and successor, and the other data.
-    pub(in crate::store) fn into_row(self) -> (MemoryRow, MemoryDetails) {
+    pub(in crate::store) fn into_row(self) -> Result<(MemoryRow, MemoryDetails)> {
         let mut row = MemoryRow {
             memory_no: MemoryNo::default(),
             id: self.id,
@@ -160,7 +161,7 @@ impl KnowledgeLine {
             status: self.status,
             superseded_by: None,
             frequency: self.frequency,
-            frequency_since: self.frequency_since,
+            frequency_since: self.frequency_since.try_into()?,
             importance: self.importance,
             confidence: self.confidence,
             reliability: self.reliability,
@@ -180,9 +181,9 @@ impl KnowledgeLine {
             revision: self.revision,
             caller_id: self.caller_id,
             content_hash: [0; 16],
-            said_at: self.said_at,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
+            said_at: self.said_at.try_into()?,
+            created_at: self.created_at.try_into()?,
+            updated_at: self.updated_at.try_into()?,
             title: self.title,
             summary: self.summary,
             procedure: self.procedure,
@@ -199,7 +200,7 @@ impl KnowledgeLine {
             sensors: self.sensors,
             reviews: self.reviews,
         };
-        (row, beside)
+        Ok((row, beside))
     }
 }
 

@@ -14,6 +14,7 @@ mod lines;
 pub(in crate::store) mod memories;
 #[cfg(feature = "files")]
 pub(crate) mod restore;
+mod times;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -5,11 +5,11 @@ mod names;
 mod phrases;
 mod starts;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use crate::{
     english::lists::is_in,
-    model::instant,
+    model::stored_time::StoredTime,
     times::{
         calendar::{CalendarSpan, plus},
         reader::{ExpressionReader, ReadExpression},
@@ -54,7 +54,7 @@ impl ExpressionReader<'_> {
         Some(match lead {
             "since" => found.opened(|point| (point.from, self.tomorrow())),
             "after" => found.opened(|point| (point.until, self.tomorrow())),
-            "before" => found.opened(|point| (instant::clamped(DateTime::<Utc>::MIN_UTC), point.from)),
+            "before" => found.opened(|point| (*StoredTime::FIRST, point.from)),
             // These words say until when something must be done or continued, not when it was said.
             "by" | "until" | "till" => ReadExpression::of(found.end, None),
             _ => found,

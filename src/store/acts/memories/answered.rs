@@ -37,7 +37,7 @@ impl WriteTx<'_> {
             return Ok(noted);
         }
         for &memory in memories {
-            let named = (EpisodeId::new(self.now()), memory);
+            let named = (EpisodeId::new(*self.now()), memory);
             noted.extend(uses::insert_answered(self.sql, scope, named, answer)?);
         }
         Ok(noted)

@@ -3,11 +3,9 @@
 //! Conflicts with files need no rest. Reviews of contradictions are opened in `save`. If a person rejected the memory that
 //! waited, saving it again asks anew only after the same rest (`known`).
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
-    model::{ids::ReviewId, place::MemoryNo, review::ReviewKind},
+    model::{ids::ReviewId, place::MemoryNo, review::ReviewKind, stored_time::StoredTime},
     store::{
         acts::memories::operation::MemoryOperation,
         rows::memories::{
@@ -33,7 +31,7 @@ impl WriteTx<'_> {
         if let Some(open) = reviews::open(sql, scope, kind, memory_no)? {
             return Ok(open);
         }
-        let review = ReviewId::new(operation.now);
+        let review = ReviewId::new(*operation.now);
         let why = "the file and the memory were both changed; the file's text lies beside it";
         reviews::insert(sql, scope, (review, kind), (memory_no, None), (why, operation.now))?;
         Ok(review)
@@ -59,7 +57,7 @@ impl MemoryOperation<'_, '_> {
         kind: ReviewKind,
         of: (MemoryNo, Option<MemoryNo>),
         why: &str,
-        has_news: impl FnOnce(DateTime<Utc>) -> Result<bool>,
+        has_news: impl FnOnce(StoredTime) -> Result<bool>,
     ) -> Result<Option<ReviewId>> {
         let (sql, scope) = (self.tx.sql, &self.scope);
         match reviews::question(sql, scope, kind, of, (self.now, has_news))? {
@@ -67,7 +65,7 @@ impl MemoryOperation<'_, '_> {
             QuestionState::Rests => return Ok(None),
             QuestionState::Free => {}
         }
-        let id = ReviewId::new(self.now);
+        let id = ReviewId::new(*self.now);
         reviews::insert(sql, scope, (id, kind), of, (why, self.now))?;
         Ok(Some(id))
     }

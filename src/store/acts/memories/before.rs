@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,6 +18,7 @@ use crate::{
                 Volatility,
             },
         },
+        stored_time::StoredTime,
         turn::Origin,
     },
     store::rows::memories::{row::MemoryRow, terms::TermNames},
@@ -82,7 +82,7 @@ struct MemoryColumns {
     status: MemoryStatus,
     superseded_by: Option<MemoryId>,
     frequency: Frequency,
-    frequency_since: DateTime<Utc>,
+    frequency_since: StoredTime,
     importance: f64,
     confidence: f64,
     reliability: Option<f64>,

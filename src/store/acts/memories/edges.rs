@@ -66,20 +66,20 @@ impl WriteTx<'_> {
             if edge == known {
                 return Ok(known);
             }
-            let edge = Edge { updated_at: now, ..edge };
+            let edge = Edge { updated_at: *now, ..edge };
             edges::update(sql, scope, &edge)?;
             return Ok(edge);
         }
         let edge = Edge {
-            id: EdgeId::new(now),
+            id: EdgeId::new(*now),
             from: from.id,
             to: to.id,
             edge_type: new.edge_type,
             strength: new.strength.map_or(new.edge_type.default_strength(), rounded),
             status: EdgeStatus::Accepted,
             origin: new.origin,
-            created_at: now,
-            updated_at: now,
+            created_at: *now,
+            updated_at: *now,
             context: new.context.clone(),
             description: new.description.clone(),
         };

@@ -15,6 +15,7 @@ use crate::{
         job::JobKind,
         memory::trust::Trust,
         place::{MemoryNo, Seq},
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::{
@@ -72,7 +73,7 @@ impl Harvest {
                     from: SourceFrom::Turn(proof.turn_id, Seq::of(proof.seq)?),
                     origin: proof.origin,
                     made_by: made_by.to_owned(),
-                    said_at: proof.said_at,
+                    said_at: StoredTime::clamped(proof.said_at),
                     quote: proof.quote,
                 })
             });

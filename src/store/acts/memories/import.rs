@@ -75,7 +75,7 @@ impl ImportedMemories {
         seq_of: impl Fn(TurnId) -> Result<Seq>,
     ) -> Result<()> {
         erased::remove(sql, scope, line.id)?;
-        let (mut row, beside) = line.into_row();
+        let (mut row, beside) = line.into_row()?;
         if row.is_recalled() {
             *last_seq = last_seq.next()?;
             row.seq = Some(*last_seq);
@@ -130,7 +130,7 @@ impl ImportedMemories {
             session_id: episode.session_id,
             turn_number: episode.turn_number,
             receipt_id: episode.receipt_id,
-            happened_at: episode.happened_at,
+            happened_at: episode.happened_at.try_into()?,
             outcome: episode.outcome,
             kind: episode.kind,
             project: episode.project,

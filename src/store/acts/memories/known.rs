@@ -11,7 +11,6 @@ use crate::{
     },
     model::{
         change::ChangeOp,
-        instant,
         memory::{
             new::Birth,
             saved::SaveOutcome,
@@ -20,6 +19,7 @@ use crate::{
         },
         place::MemoryNo,
         profile::rounded,
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::{
@@ -159,7 +159,7 @@ impl MemoryOperation<'_, '_> {
         let Some((other, decided_at)) = reviews::rejected_for(sql, scope, row.memory_no)? else {
             return Ok(false);
         };
-        if may_ask_again(decided_at, true, self.now) {
+        if may_ask_again(*decided_at, true, *self.now) {
             return Ok(false);
         }
         let holds = find::by_no(sql, scope, other)?.filter(|other| other.status == MemoryStatus::Active);
@@ -360,7 +360,7 @@ fn filled(before: &MemoryBefore, memory: &MeasuredMemory) -> Result<(MemoryBefor
     differs("confidence", is_other(Some(row.confidence), new.confidence.map(rounded)));
     differs("frequency", is_other(Some(row.frequency), new.frequency));
     differs("volatility", is_other(Some(row.volatility), new.volatility));
-    let said_at = new.said_at.map(instant::checked).transpose()?;
+    let said_at = StoredTime::stated("said_at", new.said_at)?;
     differs("said_at", is_other(Some(row.said_at), said_at));
     // For these two, a stated default cannot be told from none.
     let information_type = Some(new.information_type).filter(|it| *it != InformationType::default());

@@ -14,12 +14,11 @@ use crate::{
         memory::{new::NewMemory, procedure::Procedure, trust::Trust, words::MemoryStatus},
         place::{MemoryNo, SessionNo},
         profile::rounded,
+        stored_time::StoredTime,
     },
     store::rows::memories::{row::MemoryRow, sources::SourceRow},
     text::{measure::ContentHash, memory::MemoryText},
 };
-
-use chrono::{DateTime, Utc};
 
 /// A memory that may be saved, with everything that can be computed before the transaction.
 #[derive(Debug)]
@@ -82,7 +81,7 @@ impl MeasuredMemory {
         &self,
         id: MemoryId,
         status: MemoryStatus,
-        (said_at, now): (DateTime<Utc>, DateTime<Utc>),
+        (said_at, now): (StoredTime, StoredTime),
     ) -> MemoryRow {
         let new = &self.new;
         let frequency = new.initial_frequency();

@@ -6,7 +6,7 @@ use crate::{
     model::{
         episode::{Episode, EpisodeRole, NewNote, Noted},
         ids::EpisodeId,
-        instant,
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::operation::{MemoryOperation, conflict, no_memory},
@@ -42,8 +42,8 @@ impl WriteTx<'_> {
         };
         let session_no = operation.session_no(note.session_id)?;
         let tags: Vec<String> = terms(&note.tags).into_iter().map(|term| term.name).collect();
-        let happened_at = note.happened_at.map_or(Ok(now), instant::checked)?;
-        let id = EpisodeId::new(now);
+        let happened_at = StoredTime::stated("happened_at", note.happened_at)?.unwrap_or(now);
+        let id = EpisodeId::new(*now);
         episodes::insert_note(sql, scope, (id, note), (memory_no, session_no), (&tags, happened_at))?;
         let row = episodes::by_id(sql, scope, id)?.expect("it was written by this transaction");
         Ok(Noted { episode: shown(&operation, row)?, is_new: true })

@@ -3,7 +3,6 @@
 //! A memory whose text changes gets a new unit. The old unit is hidden at once, because recall shows only current texts, and
 //! is swept later. So all caches stay valid, and no epoch is raised.
 
-use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -15,6 +14,7 @@ use crate::{
         ids::{GroupId, MemoryId, SessionId},
         memory::{known::Memory, words::MemoryStatus},
         place::{MemoryNo, Owner, Seq, SessionNo},
+        stored_time::StoredTime,
     },
     store::{
         acts::{index, memories::before::MemoryBefore},
@@ -42,7 +42,7 @@ pub(super) struct MemoryOperation<'t, 'a> {
     pub(super) tx: &'t mut WriteTx<'a>,
     pub(super) scope: Scope,
     pub(super) group: GroupId,
-    pub(super) now: DateTime<Utc>,
+    pub(super) now: StoredTime,
     /// Who performs it, as named in the history.
     pub(super) made_by: String,
     user: UserRow,
@@ -68,7 +68,7 @@ impl<'t, 'a> MemoryOperation<'t, 'a> {
         let user = tx.lock(scope)?;
         users::check_is_there(tx.sql, scope)?;
         let now = tx.now();
-        Ok(Self { scope: *scope, group: GroupId::new(now), now, made_by: made_by.to_owned(), user, tx })
+        Ok(Self { scope: *scope, group: GroupId::new(*now), now, made_by: made_by.to_owned(), user, tx })
     }
 
     /// The memory with this id. Errors: this user has no such memory.

@@ -60,7 +60,7 @@ impl WriteTx<'_> {
         let note =
             NewNote::new("Reflection").kind(MemoryKind::Insight).task_name(REFLECTED).summary(proposed);
         let (sql, now) = (operation.tx.sql, operation.now);
-        episodes::insert_note(sql, scope, (EpisodeId::new(now), &note), (None, None), (&[], now))?;
+        episodes::insert_note(sql, scope, (EpisodeId::new(*now), &note), (None, None), (&[], now))?;
         Ok(reflected)
     }
 }
@@ -73,15 +73,15 @@ impl MemoryOperation<'_, '_> {
             return Ok(None);
         }
         let edge = Edge {
-            id: EdgeId::new(self.now),
+            id: EdgeId::new(*self.now),
             from: like.ids[0],
             to: like.ids[1],
             edge_type: EdgeType::SimilarTo,
             strength: EdgeType::SimilarTo.default_strength(),
             status: EdgeStatus::Proposed,
             origin: Origin::System,
-            created_at: self.now,
-            updated_at: self.now,
+            created_at: *self.now,
+            updated_at: *self.now,
             context: format!("cosine {:.2}, {} shared terms", like.cosine, like.shared_terms),
             description: String::new(),
         };
@@ -105,7 +105,7 @@ impl MemoryOperation<'_, '_> {
                 return Ok(None);
             }
         }
-        let (review_id, why) = (ReviewId::new(self.now), format!("cosine {:.2}", like.cosine));
+        let (review_id, why) = (ReviewId::new(*self.now), format!("cosine {:.2}", like.cosine));
         let of = (older, Some(newer));
         reviews::insert(sql, scope, (review_id, ReviewKind::Merge), of, (&why, self.now))?;
         Ok(Some(ProposedMerge { review_id, memory_id: like.ids[1], other_id: like.ids[0], why }))

@@ -9,13 +9,13 @@ use crate::{
         change::ChangeOp,
         edge::{Edge, EdgeStatus, EdgeType},
         ids::{EdgeId, EpisodeId, MemoryId, ReviewId},
-        instant,
         memory::{
             saved::{SaveOutcome, Saved},
             words::{LearningSource, MemoryStatus},
         },
         place::MemoryNo,
         review::ReviewKind,
+        stored_time::StoredTime,
         turn::Origin,
     },
     store::{
@@ -110,7 +110,7 @@ impl MemoryOperation<'_, '_> {
                 "the memory with this id was erased, and cannot come back under another id",
             ));
         }
-        let said_at = memory.new.said_at.map_or(Ok(self.now), instant::checked)?;
+        let said_at = StoredTime::stated("said_at", memory.new.said_at)?.unwrap_or(self.now);
         if said_at > self.now + MOST_AHEAD {
             return Err(Error::invalid("the time it refers to is more than a day ahead of the clock"));
         }
@@ -132,7 +132,7 @@ impl MemoryOperation<'_, '_> {
         term_rows::set(sql, &scope, (memory_no, MemoryTermKind::Entity), &memory.entities)?;
         state::insert(sql, &scope, memory_no)?;
         self.add_sources(memory, &row)?;
-        let (birth, id) = (&memory.new.birth, EpisodeId::new(self.now));
+        let (birth, id) = (&memory.new.birth, EpisodeId::new(*self.now));
         let filed = (row.project.as_deref(), row.said_at);
         episodes::insert_birth(sql, &scope, (id, memory_no), (birth, session_no), filed)?;
         self.add_unit(&row, &memory.words)?;
@@ -229,15 +229,15 @@ impl MemoryOperation<'_, '_> {
             return Ok(());
         }
         let edge = Edge {
-            id: EdgeId::new(self.now),
+            id: EdgeId::new(*self.now),
             from,
             to,
             edge_type,
             strength: edge_type.default_strength(),
             status: EdgeStatus::Accepted,
             origin,
-            created_at: self.now,
-            updated_at: self.now,
+            created_at: *self.now,
+            updated_at: *self.now,
             context: String::new(),
             description: String::new(),
         };
@@ -266,7 +266,7 @@ impl MemoryOperation<'_, '_> {
         let ends = ((waiting.memory_no, waiting.id), (holder.memory_no, holder.id));
         self.add_edge(ends.0, ends.1, (EdgeType::Contradicts, waiting.origin))?;
         let why = format!("trust {} against {}", waiting.trust.number(), holder.trust.number());
-        let (id, kind) = (ReviewId::new(self.now), ReviewKind::Contradiction);
+        let (id, kind) = (ReviewId::new(*self.now), ReviewKind::Contradiction);
         let of = (waiting.memory_no, Some(holder.memory_no));
         reviews::insert(self.tx.sql, &self.scope, (id, kind), of, (&why, self.now))?;
         Ok(id)

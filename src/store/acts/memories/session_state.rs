@@ -92,7 +92,7 @@ impl WriteTx<'_> {
                 )));
             }
             (NewState::Kept(new), None) => {
-                let mut row = new.row(MemoryId::new(now), MemoryStatus::Active, (now, now));
+                let mut row = new.row(MemoryId::new(*now), MemoryStatus::Active, (now, now));
                 row.session_no = Some(session_no);
                 (row.origin, row.trust) = (self.by, Trust::of(self.by));
                 state::insert(sql, scope, row::insert(sql, scope, &row)?)?;

@@ -4,7 +4,7 @@
 //! Each write reads the memory again and decides again. If the decision is no longer the planned one, the memory stays
 //! as it is.
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{NaiveDate, TimeDelta};
 
 use crate::{
     error::Result,
@@ -18,6 +18,7 @@ use crate::{
         job::JobKind,
         memory::{tended::TendMove, words::MemoryStatus},
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::operation::{MemoryOperation, Note},
@@ -52,12 +53,12 @@ const KEPT_EDITS: u32 = 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tending {
     pub(crate) group: GroupId,
-    pub(crate) now: DateTime<Utc>,
+    pub(crate) now: StoredTime,
 }
 
 impl Tending {
-    pub(crate) fn begun(now: DateTime<Utc>) -> Self {
-        Self { group: GroupId::new(now), now }
+    pub(crate) fn begun(now: StoredTime) -> Self {
+        Self { group: GroupId::new(*now), now }
     }
 
     /// The day of the run.
@@ -88,7 +89,7 @@ impl Snapshot<'_> {
     pub(crate) fn look_at_some(
         &self,
         scope: &Scope,
-        now: DateTime<Utc>,
+        now: StoredTime,
         after: MemoryNo,
     ) -> Result<TendFindings> {
         self.ask(|sql| {
@@ -96,7 +97,7 @@ impl Snapshot<'_> {
             let is_last = some.len() < LOOKED_AT_ONCE as usize;
             let next = some.last().map(|(memory_no, _)| *memory_no).filter(|_| !is_last);
             let mut found = Vec::new();
-            for (memory_no, _) in some.iter().filter(|(_, facts)| may_move(facts, now)) {
+            for (memory_no, _) in some.iter().filter(|(_, facts)| may_move(facts, *now)) {
                 found.extend(looked_at(sql, scope, *memory_no, now)?);
             }
             Ok(TendFindings { seen: some.len() as u64, found, next })
@@ -105,7 +106,7 @@ impl Snapshot<'_> {
 
     /// What no longer has to be kept: whether there are unrated uses that are too old, and the memories with more than
     /// [`KEPT_EDITS`] edits that keep earlier states.
-    pub(crate) fn what_is_old(&self, scope: &Scope, now: DateTime<Utc>) -> Result<(bool, Vec<MemoryNo>)> {
+    pub(crate) fn what_is_old(&self, scope: &Scope, now: StoredTime) -> Result<(bool, Vec<MemoryNo>)> {
         self.ask(|sql| {
             let mut edited = Vec::new();
             loop {
@@ -137,7 +138,7 @@ fn looked_at(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Option<PlannedMove>> {
     let memory = known::readable(sql, scope, memory_no, now)?;
     let Some(memory) = memory.filter(|memory| memory.status == MemoryStatus::Active && !memory.is_volatile())
@@ -145,9 +146,9 @@ fn looked_at(
         return Ok(None);
     };
     let facts = MemoryFacts::from(&memory);
-    let past = rows::past(sql, scope, memory_no, facts.frequency_since)?;
+    let past = rows::past(sql, scope, memory_no, StoredTime::clamped(facts.frequency_since))?;
     let left_high = past.has_moved && rows::has_left_high(sql, scope, memory_no)?;
-    let Some((what, why)) = look(&facts, (past, left_high), now) else { return Ok(None) };
+    let Some((what, why)) = look(&facts, (past, left_high), *now) else { return Ok(None) };
     let is_due = match what {
         Move::Ask(kind) => {
             let has_news = |decided_at| uses::has_news_since(sql, scope, memory_no, decided_at);
@@ -188,7 +189,7 @@ impl WriteTx<'_> {
     }
 
     /// Removes some uses that were not rated in time, and returns how many. 0 if there are no more.
-    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> Result<u64> {
+    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: StoredTime) -> Result<u64> {
         self.lock(scope)?;
         rows::drop_unrated(self.sql, scope, now - UNRATED, DROPPED_AT_ONCE)
     }
@@ -260,7 +261,7 @@ impl JobTx<'_, '_> {
     }
 
     /// See [`WriteTx::drop_unrated_uses`].
-    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: DateTime<Utc>) -> SliceResult<u64> {
+    pub(crate) fn drop_unrated_uses(&mut self, scope: &Scope, now: StoredTime) -> SliceResult<u64> {
         self.lock(scope)?;
         Ok(self.tx.drop_unrated_uses(scope, now)?)
     }

@@ -170,7 +170,7 @@ impl MemoryOperation<'_, '_> {
             }
         }
         for (memory_no, withdrawn_at) in come_back {
-            reviews::reopen(self.tx.sql, &scope, memory_no, withdrawn_at)?;
+            reviews::reopen(self.tx.sql, &scope, memory_no, withdrawn_at.try_into()?)?;
         }
         changes::set_undone(self.tx.sql, &scope, group, self.group)?;
         Ok(of_memories.into_keys().collect())

@@ -1,6 +1,6 @@
 //! Rows of `memory_changes`: the history of memories, from which undo restores.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::{
     error::Result,
@@ -9,6 +9,7 @@ use crate::{
         ids::{GroupId, MemoryId},
         memory::words::MemoryStatus,
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         rows::row_check,
@@ -35,7 +36,7 @@ pub(crate) struct NewChange<'c> {
     pub(crate) op: ChangeOp,
     pub(crate) group_id: GroupId,
     pub(crate) made_by: &'c str,
-    pub(crate) made_at: DateTime<Utc>,
+    pub(crate) made_at: StoredTime,
     pub(crate) old_value: Option<&'c str>,
     pub(crate) new_value: Option<&'c str>,
     pub(crate) reason: &'c str,

@@ -1,10 +1,10 @@
 //! Finds memories that may be shown to a person again.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::{
     error::Result,
-    model::place::MemoryNo,
+    model::{place::MemoryNo, stored_time::StoredTime},
     store::{
         scope::Scope,
         sql::{Sql, missing, values},
@@ -31,7 +31,7 @@ pub(crate) fn candidates(sql: &dyn Sql, scope: &Scope, importance: f64) -> Resul
         values![scope.user_no, importance],
         |row| {
             let resurfaced_on: Option<String> = row.get(1)?;
-            let created_at: DateTime<Utc> = row.get(2)?;
+            let created_at: StoredTime = row.get(2)?;
             let last =
                 resurfaced_on.map(|day| day.parse::<NaiveDate>().map_err(|_| missing())).transpose()?;
             Ok(DueCandidate {

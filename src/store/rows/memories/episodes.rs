@@ -1,7 +1,5 @@
 //! Rows of `memory_episodes`: the birth of a memory, a use of a memory or a report of one, or a note of the day.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{ErrorKind, Result},
     model::{
@@ -12,6 +10,7 @@ use crate::{
             words::{MemoryKind, Outcome},
         },
         place::{MemoryNo, SessionNo},
+        stored_time::StoredTime,
     },
     store::{
         rows::{
@@ -46,7 +45,7 @@ pub(crate) struct EpisodeRow {
     pub(crate) session_id: Option<SessionId>,
     pub(crate) turn_number: Option<u32>,
     pub(crate) receipt_id: Option<ReceiptId>,
-    pub(crate) happened_at: DateTime<Utc>,
+    pub(crate) happened_at: StoredTime,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) kind: Option<MemoryKind>,
     pub(crate) project: Option<String>,
@@ -149,8 +148,8 @@ pub(crate) fn lasting_after(sql: &dyn Sql, scope: &Scope, after: i64) -> Result<
 /// episode of the previous page.
 pub(crate) struct EpisodePageFilter<'a> {
     pub(crate) roles: &'a str,
-    pub(crate) since: Option<DateTime<Utc>>,
-    pub(crate) until: Option<DateTime<Utc>>,
+    pub(crate) since: Option<StoredTime>,
+    pub(crate) until: Option<StoredTime>,
     pub(crate) after: Option<&'a EpisodeRow>,
 }
 
@@ -207,7 +206,7 @@ fn shown_one(sql: &dyn Sql, scope: &Scope, row: EpisodeRow) -> Result<Episode> {
         session_id: row.session_id,
         turn_number: row.turn_number,
         receipt_id: row.receipt_id,
-        happened_at: row.happened_at,
+        happened_at: *row.happened_at,
         outcome: row.outcome,
         kind: row.kind,
         project: row.project,
@@ -234,7 +233,7 @@ pub(crate) fn insert_birth(
     scope: &Scope,
     (id, memory_no): (EpisodeId, MemoryNo),
     (birth, session_no): (&Birth, Option<SessionNo>),
-    (project, happened_at): (Option<&str>, DateTime<Utc>),
+    (project, happened_at): (Option<&str>, StoredTime),
 ) -> Result<()> {
     sql.put(
         "INSERT INTO memory_episodes
@@ -262,7 +261,7 @@ pub(crate) fn insert_note(
     scope: &Scope,
     (id, note): (EpisodeId, &NewNote),
     (memory_no, session_no): (Option<MemoryNo>, Option<SessionNo>),
-    (tags, happened_at): (&[String], DateTime<Utc>),
+    (tags, happened_at): (&[String], StoredTime),
 ) -> Result<()> {
     sql.put(
         "INSERT INTO memory_episodes

@@ -1,13 +1,12 @@
 //! Rows of `extracted_sessions`, and what else extraction reads: memories that contain given words, and the uses noted in a
 //! session.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     model::{
         ids::{MemoryId, ReceiptId},
         place::{MemoryNo, SessionNo},
+        stored_time::StoredTime,
     },
     store::{
         scope::Scope,
@@ -28,7 +27,7 @@ pub(crate) fn insert(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: SessionNo,
-    extracted_at: DateTime<Utc>,
+    extracted_at: StoredTime,
 ) -> Result<()> {
     sql.put(
         "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)

@@ -1,7 +1,5 @@
 //! Memories as callers see them: their rows with tags and state, and the standing that follows from these at a moment.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Result, sound},
     memory::{facts::MemoryFacts, validity::standing},
@@ -9,6 +7,7 @@ use crate::{
         ids::{MemoryId, SessionId},
         memory::{known::Memory, standing::Standing, words::MemoryStatus},
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         rows::memories::{find, row::MemoryRow, state, terms},
@@ -22,14 +21,14 @@ pub(crate) fn readable(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Option<Memory>> {
     let read = || find::by_no(sql, scope, memory_no)?.map(|row| one(sql, scope, row, now)).transpose();
     sound(read())
 }
 
 /// The complete memory of a row, at a moment.
-pub(crate) fn one(sql: &dyn Sql, scope: &Scope, row: MemoryRow, now: DateTime<Utc>) -> Result<Memory> {
+pub(crate) fn one(sql: &dyn Sql, scope: &Scope, row: MemoryRow, now: StoredTime) -> Result<Memory> {
     let memory = many(sql, scope, vec![row], now)?.pop();
     Ok(memory.expect("a row is a memory"))
 }
@@ -39,7 +38,7 @@ pub(crate) fn many(
     sql: &dyn Sql,
     scope: &Scope,
     rows: Vec<MemoryRow>,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Vec<Memory>> {
     let numbers: Vec<MemoryNo> = rows.iter().map(|row| row.memory_no).collect();
     let names = terms::of_many(sql, scope, &numbers)?;
@@ -62,7 +61,7 @@ pub(crate) fn many(
             status: row.status,
             superseded_by,
             frequency: row.frequency,
-            frequency_since: row.frequency_since,
+            frequency_since: *row.frequency_since,
             importance: row.importance,
             confidence: row.confidence,
             reliability: row.reliability,
@@ -82,9 +81,9 @@ pub(crate) fn many(
             version: row.version,
             revision: row.revision,
             caller_id: row.caller_id,
-            said_at: row.said_at,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            said_at: *row.said_at,
+            created_at: *row.created_at,
+            updated_at: *row.updated_at,
             title: row.title,
             summary: row.summary,
             procedure: row.procedure,
@@ -97,7 +96,7 @@ pub(crate) fn many(
             contested: contested && matches!(row.status, MemoryStatus::Active | MemoryStatus::Archived),
             standing: Standing::default(),
         };
-        memory.standing = standing(&MemoryFacts::from(&memory), now);
+        memory.standing = standing(&MemoryFacts::from(&memory), *now);
         memories.push(memory);
     }
     Ok(memories)

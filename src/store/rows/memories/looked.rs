@@ -2,8 +2,6 @@
 //! quickly. The rows are not checked against their checksums, because before a memory is changed or shown, its whole row is
 //! read and checked.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     memory::{
@@ -13,6 +11,7 @@ use crate::{
     model::{
         memory::{state::MemoryState, trust::Trust, words::MemoryKind},
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         scope::Scope,
@@ -91,7 +90,7 @@ pub(crate) struct ScoredMemory {
 pub(crate) fn for_each_score(
     sql: &dyn Sql,
     scope: &Scope,
-    now: DateTime<Utc>,
+    now: StoredTime,
     mut each: impl FnMut(ScoredMemory),
 ) -> Result<()> {
     sql.query(
@@ -108,7 +107,7 @@ pub(crate) fn for_each_score(
                 volatility: row.get(5)?,
                 access_count: row.get(6)?,
             };
-            let since: DateTime<Utc> = row.get(7)?;
+            let since: StoredTime = row.get(7)?;
             each(ScoredMemory {
                 memory_no: row.get(0)?,
                 kind: fading.kind,

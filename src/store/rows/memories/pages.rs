@@ -1,11 +1,9 @@
 //! Reads what pages about many of a user's memories need: the memories to count or to compare, tags, and how often memories
 //! were merged or reflected on.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
-    model::{memory::words::MemoryKind, place::MemoryNo},
+    model::{memory::words::MemoryKind, place::MemoryNo, stored_time::StoredTime},
     store::{
         scope::Scope,
         sql::{Sql, values},
@@ -62,7 +60,7 @@ pub(crate) fn merges(sql: &dyn Sql, scope: &Scope) -> Result<u64> {
 }
 
 /// How many reflections are recorded, and when the latest happened.
-pub(crate) fn reflections(sql: &dyn Sql, scope: &Scope) -> Result<(u64, Option<DateTime<Utc>>)> {
+pub(crate) fn reflections(sql: &dyn Sql, scope: &Scope) -> Result<(u64, Option<StoredTime>)> {
     let found = sql.one(
         "SELECT count(*), max(happened_at) FROM memory_episodes
          WHERE user_no = ?1 AND role = 'note' AND task_name = ?2",

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::Result,
     memory::facts::MemoryFacts,
@@ -17,6 +15,7 @@ use crate::{
             words::Volatility,
         },
         place::{MemoryNo, Seq},
+        stored_time::StoredTime,
     },
     store::{
         rows::memories::{
@@ -275,7 +274,7 @@ pub(crate) fn whole(
     sql: &dyn Sql,
     scope: &Scope,
     seq: Seq,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<Option<RecalledMemory>> {
     let Some(row) = units::memory_of(sql, scope, seq)? else { return Ok(None) };
     let memory_no = row.memory_no;

@@ -1,7 +1,5 @@
 //! Rows of `memory_reviews`: questions that wait for a person.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, ErrorKind, Result},
     memory::frequency::may_ask_again,
@@ -9,6 +7,7 @@ use crate::{
         ids::{MemoryId, ReviewId},
         place::MemoryNo,
         review::{Decision, Review, ReviewKind},
+        stored_time::StoredTime,
     },
     store::{
         rows::row_check,
@@ -104,7 +103,7 @@ pub(crate) fn decide(
     sql: &dyn Sql,
     scope: &Scope,
     review_no: i64,
-    (decision, by, now): (Decision, &str, DateTime<Utc>),
+    (decision, by, now): (Decision, &str, StoredTime),
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = ?3, decided_at = ?4, decided_by = ?5
@@ -132,9 +131,9 @@ pub(crate) fn question(
     scope: &Scope,
     kind: ReviewKind,
     (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
-    (now, has_news): (DateTime<Utc>, impl FnOnce(DateTime<Utc>) -> Result<bool>),
+    (now, has_news): (StoredTime, impl FnOnce(StoredTime) -> Result<bool>),
 ) -> Result<QuestionState> {
-    let last: Option<(ReviewId, Option<DateTime<Utc>>)> = sql.one(
+    let last: Option<(ReviewId, Option<StoredTime>)> = sql.one(
         "SELECT id, decided_at FROM memory_reviews
          WHERE user_no = ?1 AND kind = ?2 AND memory_no = ?3 AND coalesce(other_no, 0) = coalesce(?4, 0)
            AND (decision IS NULL OR decision <> 'withdrawn')
@@ -144,7 +143,7 @@ pub(crate) fn question(
     )?;
     Ok(match last {
         Some((open, None)) => QuestionState::Open(open),
-        Some((_, Some(decided_at))) if !may_ask_again(decided_at, has_news(decided_at)?, now) => {
+        Some((_, Some(decided_at))) if !may_ask_again(*decided_at, has_news(decided_at)?, *now) => {
             QuestionState::Rests
         }
         _ => QuestionState::Free,
@@ -182,7 +181,7 @@ pub(crate) fn insert(
     scope: &Scope,
     (id, kind): (ReviewId, ReviewKind),
     (memory_no, other_no): (MemoryNo, Option<MemoryNo>),
-    (why, now): (&str, DateTime<Utc>),
+    (why, now): (&str, StoredTime),
 ) -> Result<()> {
     sql.put(
         "INSERT INTO memory_reviews (id, user_no, kind, memory_no, other_no, opened_at, why)
@@ -208,7 +207,7 @@ pub(crate) fn rejected_for(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-) -> Result<Option<(MemoryNo, DateTime<Utc>)>> {
+) -> Result<Option<(MemoryNo, StoredTime)>> {
     sql.one(
         "SELECT other_no, decided_at FROM memory_reviews
          WHERE user_no = ?1 AND memory_no = ?2 AND kind = 'contradiction' AND decision = 'rejected' AND other_no IS NOT NULL
@@ -234,7 +233,7 @@ pub(crate) fn of_two(
 }
 
 /// Withdraws the open reviews of a memory, because it is no longer active or archived.
-pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: DateTime<Utc>) -> Result<()> {
+pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, now: StoredTime) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
          WHERE user_no = ?1 AND memory_no = ?2 AND decision IS NULL",
@@ -249,7 +248,7 @@ pub(crate) fn withdraw_of_other(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3
@@ -265,7 +264,7 @@ pub(crate) fn reopen(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    withdrawn_at: DateTime<Utc>,
+    withdrawn_at: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = NULL, decided_at = NULL
@@ -291,7 +290,7 @@ pub(crate) fn withdraw_waiting(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_reviews SET decision = 'withdrawn', decided_at = ?3

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, Result},
     model::{
@@ -17,6 +15,7 @@ use crate::{
             },
         },
         place::{MemoryNo, Seq, SessionNo},
+        stored_time::StoredTime,
         turn::Origin,
     },
     store::{
@@ -58,7 +57,7 @@ pub(crate) struct MemoryRow {
     pub(crate) status: MemoryStatus,
     pub(crate) superseded_by: Option<MemoryNo>,
     pub(crate) frequency: Frequency,
-    pub(crate) frequency_since: DateTime<Utc>,
+    pub(crate) frequency_since: StoredTime,
     pub(crate) importance: f64,
     pub(crate) confidence: f64,
     pub(crate) reliability: Option<f64>,
@@ -78,9 +77,9 @@ pub(crate) struct MemoryRow {
     pub(crate) revision: u32,
     pub(crate) caller_id: Option<String>,
     pub(crate) content_hash: ContentHash,
-    pub(crate) said_at: DateTime<Utc>,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) updated_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
+    pub(crate) created_at: StoredTime,
+    pub(crate) updated_at: StoredTime,
     pub(crate) title: String,
     pub(crate) summary: String,
     pub(crate) procedure: Option<Procedure>,

@@ -1,6 +1,5 @@
 //! Rows of `memory_sources`: what memories were made from.
 
-use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::{
@@ -8,6 +7,7 @@ use crate::{
     model::{
         ids::{MemoryId, TurnId},
         place::{MemoryNo, Seq, SessionNo},
+        stored_time::StoredTime,
         turn::Origin,
     },
     store::{
@@ -24,7 +24,7 @@ pub(crate) struct SourceRow {
     pub(crate) origin: Origin,
     /// Who found the source: `caller`, `import`, `rules`, or the name of LLM#1.
     pub(crate) made_by: String,
-    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
     /// The words in the turn that prove what the memory says. Empty if there are none.
     pub(crate) quote: String,
 }

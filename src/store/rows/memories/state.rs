@@ -1,12 +1,13 @@
 //! Rows of `memory_state`: counts and times of a memory's uses, of its checks, and of its being shown to a person again.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::{
     error::Result,
     model::{
         memory::{state::MemoryState, words::Resurfacing},
         place::MemoryNo,
+        stored_time::StoredTime,
     },
     store::{
         rows::row_check,
@@ -138,7 +139,7 @@ pub(crate) fn count_access(
     scope: &Scope,
     memory_no: MemoryNo,
     accesses: u32,
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_state SET access_count = access_count + ?3, last_used_at = ?4
@@ -184,7 +185,7 @@ pub(crate) fn count_pass(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (by, now): (&str, DateTime<Utc>),
+    (by, now): (&str, StoredTime),
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_state SET validated_at = ?3, validated_by = ?4, validation_count = validation_count + 1

@@ -1,12 +1,12 @@
 //! The queries and deletions of tending: finds the users that are due, reads what decides whether a memory settles, and
 //! deletes unrated uses and earlier states that were kept for undo.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::{
     error::Result,
     memory::frequency::Past,
-    model::{memory::words::Outcome, place::MemoryNo, place::UserNo},
+    model::{memory::words::Outcome, place::MemoryNo, place::UserNo, stored_time::StoredTime},
     store::{
         rows::memories::uses,
         scope::Scope,
@@ -83,7 +83,7 @@ pub(crate) fn past(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    frequency_since: DateTime<Utc>,
+    frequency_since: StoredTime,
 ) -> Result<Past> {
     let birth: Option<Option<Outcome>> = sql.one(
         "SELECT outcome FROM memory_episodes WHERE user_no = ?1 AND memory_no = ?2 AND role = 'birth'",
@@ -126,7 +126,7 @@ pub(crate) fn was_moved(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo, day: 
 }
 
 /// Removes at most `limit` unrated uses that were noted before a moment, and returns how many it removed.
-pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, limit: u32) -> Result<u64> {
+pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: StoredTime, limit: u32) -> Result<u64> {
     sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND episode_no IN
            (SELECT episode_no FROM memory_episodes
@@ -136,7 +136,7 @@ pub(crate) fn drop_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>, 
 }
 
 /// Whether there is an unrated use that was noted before a moment.
-pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: DateTime<Utc>) -> Result<bool> {
+pub(crate) fn has_unrated(sql: &dyn Sql, scope: &Scope, before: StoredTime) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_episodes
                         WHERE user_no = ?1 AND role = 'use' AND outcome IS NULL AND id < ?2)",

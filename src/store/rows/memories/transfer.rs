@@ -1,9 +1,10 @@
 //! Rows of memories for export and import. Volatile memories and everything about them are not exported, because they are
 //! deleted with their sessions.
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+use chrono::{DateTime, Utc};
 
 use crate::{
     error::Result,
@@ -16,6 +17,7 @@ use crate::{
         },
         place::{MemoryNo, Seq, SessionNo},
         review::{Decision, ReviewKind},
+        stored_time::StoredTime,
     },
     store::{
         rows::memories::{
@@ -112,7 +114,7 @@ pub(crate) fn insert_source(
             source.origin,
             source.made_by,
             seq,
-            source.said_at,
+            StoredTime::try_from(source.said_at)?,
             source.quote,
         ],
         RowExpectation::Any,
@@ -135,12 +137,12 @@ pub(crate) fn insert_state(
             scope.user_no,
             memory_no,
             state.access_count,
-            state.last_used_at,
+            StoredTime::stated("last_used_at", state.last_used_at)?,
             state.usage_count,
             state.success_rate,
             state.context_count,
             state.project_count,
-            state.validated_at,
+            StoredTime::stated("validated_at", state.validated_at)?,
             state.validated_by,
             state.validation_count,
             state.resurfacing,
@@ -171,7 +173,7 @@ pub(crate) fn insert_change(
             change.op,
             change.group_id,
             change.made_by,
-            change.made_at,
+            StoredTime::try_from(change.made_at)?,
             change.old_value,
             change.new_value,
             change.reason,
@@ -272,10 +274,10 @@ pub(crate) fn insert_review(
             review.kind,
             memory_no,
             other_no,
-            review.opened_at,
+            StoredTime::try_from(review.opened_at)?,
             review.why,
             review.decision,
-            review.decided_at,
+            StoredTime::stated("decided_at", review.decided_at)?,
             review.decided_by,
         ],
         RowExpectation::Any,
@@ -319,7 +321,7 @@ pub(crate) fn insert_episode(
 }
 
 /// The sessions that have been extracted, in order, and when.
-pub(crate) fn extracted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(SessionId, DateTime<Utc>)>> {
+pub(crate) fn extracted(sql: &dyn Sql, scope: &Scope) -> Result<Vec<(SessionId, StoredTime)>> {
     let read = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
     sql.list(
         "SELECT s.id, x.extracted_at FROM extracted_sessions AS x
@@ -334,7 +336,7 @@ pub(crate) fn insert_extracted(
     sql: &dyn Sql,
     scope: &Scope,
     session_no: SessionNo,
-    extracted_at: DateTime<Utc>,
+    extracted_at: StoredTime,
 ) -> Result<()> {
     sql.put(
         "INSERT INTO extracted_sessions (user_no, session_no, extracted_at) VALUES (?1, ?2, ?3)",

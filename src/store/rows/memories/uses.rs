@@ -1,7 +1,5 @@
 //! Uses of memories, as rows of `memory_episodes`: reported, or noted when a context that showed the memory was answered.
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     error::{Error, Result},
     model::{
@@ -12,6 +10,7 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
+        stored_time::StoredTime,
     },
     store::{
         scope::Scope,
@@ -26,7 +25,7 @@ pub(crate) struct AnsweringTurn {
     pub(crate) turn_number: u32,
     pub(crate) receipt_id: ReceiptId,
     /// When the turn was said.
-    pub(crate) said_at: DateTime<Utc>,
+    pub(crate) said_at: StoredTime,
     /// How far the more trusted side of the turn is trusted: a turn of tools and documents alone uses no memory that is
     /// trusted more.
     pub(crate) trust: Trust,
@@ -69,7 +68,7 @@ pub(crate) fn insert_reported(
     scope: &Scope,
     (id, memory_no, role): (EpisodeId, MemoryNo, EpisodeRole),
     (report, session_no, project): (&Use, Option<SessionNo>, Option<&str>),
-    now: DateTime<Utc>,
+    now: StoredTime,
 ) -> Result<()> {
     sql.put(
         "INSERT INTO memory_episodes
@@ -170,7 +169,7 @@ pub(crate) fn has_news_since(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    at: DateTime<Utc>,
+    at: StoredTime,
 ) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM memory_episodes
@@ -184,8 +183,8 @@ pub(crate) fn has_news_since(
 
 /// The smallest id that an episode noted at or after this time can have, by the system clock. What the episode reports may
 /// have happened long before.
-pub(crate) fn first_of(at: DateTime<Utc>) -> [u8; 16] {
+pub(crate) fn first_of(at: StoredTime) -> [u8; 16] {
     let mut first = [0; 16];
-    first[..6].copy_from_slice(&EpisodeId::new(at).as_uuid().as_bytes()[..6]);
+    first[..6].copy_from_slice(&EpisodeId::new(*at).as_uuid().as_bytes()[..6]);
     first
 }
