@@ -61,6 +61,7 @@ mod revision;
 mod schema;
 mod sessions;
 mod sql;
+mod stored_times;
 mod swap_kill;
 #[cfg(feature = "tracing")]
 mod traced;

@@ -13,6 +13,7 @@ use crate::{
         memory::{state::MemoryState, trust::Trust, words::Outcome},
         profile::rounded,
         receipt::{ItemKind, Receipt, ReceiptItem},
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::operation::{MemoryOperation, Note, conflict},
@@ -110,7 +111,12 @@ impl MemoryOperation<'_, '_> {
         let success_rate = (rated > 0).then(|| rounded(f64::from(helped) / f64::from(rated)));
         state::set_rated(sql, scope, memory_no, (rated, success_rate))?;
         if let Some(access) = before.access {
-            state::uncount_access(sql, scope, memory_no, (change.made_at, access.last_used_at))?;
+            state::uncount_access(
+                sql,
+                scope,
+                memory_no,
+                (change.made_at.try_into()?, StoredTime::stated("last_used_at", access.last_used_at)?),
+            )?;
         }
         state::recount(sql, scope, memory_no)
     }

@@ -168,7 +168,7 @@ pub(crate) fn uncount_access(
     sql: &dyn Sql,
     scope: &Scope,
     memory_no: MemoryNo,
-    (at, before): (DateTime<Utc>, Option<DateTime<Utc>>),
+    (at, before): (StoredTime, Option<StoredTime>),
 ) -> Result<()> {
     sql.put(
         "UPDATE memory_state
