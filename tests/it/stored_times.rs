@@ -64,7 +64,8 @@ fn every_reader_reads_each_time_that_memories_and_notes_may_have() {
         let memory = fixture.open();
         let user = memory.user("alex").unwrap();
         let note = user.memories().note(NewNote::new("The boat was sold").happened_at(stated));
-        let saved = user.memories().save(NewMemory::new(MemoryKind::Semantic, "Boat", "Petrel.").said_at(stated));
+        let saved =
+            user.memories().save(NewMemory::new(MemoryKind::Decision, "Boat", "Petrel.").said_at(stated));
         assert_eq!(note.is_ok(), stored.is_some(), "{stated:?}");
         // A memory refers to no time that is more than a day ahead.
         let is_past = stated < at("2026-03-01T12:00:00Z") + TimeDelta::days(1);
