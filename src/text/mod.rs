@@ -5,6 +5,7 @@ pub(crate) mod bm25;
 pub(crate) mod control;
 pub(crate) mod cuts;
 pub(crate) mod llm_json;
+mod long_text;
 mod marker;
 pub(crate) mod measure;
 pub(crate) mod memo;

@@ -1,4 +1,4 @@
-//! Counts tokens exactly, except that the count of a run of more than 500,000 blanks may be slightly too high.
+//! Counts tokens exactly. Text without word boundaries is counted in windows ([`long_text`](super::long_text)).
 
 use std::{
     sync::{
@@ -11,6 +11,7 @@ use std::{
 use tiktoken_rs::CoreBPE;
 
 use crate::text::{
+    long_text,
     memo::{Memo, Pool},
     pretokens::{self, PretokenRules, SideBySide},
 };
@@ -75,10 +76,6 @@ tokenizers! {
     Cl100kBase = "cl100k_base", PretokenRules::Cl100k, tiktoken_rs::cl100k_base;
 }
 
-/// Longer runs of blanks are counted in parts, because tiktoken's regex overflows its stack at 999,999 blanks. The edge of a
-/// part may add a token; shorter runs are exact.
-const MAX_BLANKS: usize = 500_000;
-
 impl Tokenizer {
     /// The default tokenizer.
     pub(crate) const DEFAULT: Self = Self::O200kBase;
@@ -97,11 +94,11 @@ impl Tokenizer {
             let mut tokens = 0_u32;
             for block in blocks(text) {
                 if !block.is_ascii() {
-                    tokens = tokens.saturating_add(counted_by_library(tables, block));
+                    tokens = tokens.saturating_add(clamp_u32(long_text::count(tables, block)));
                     continue;
                 }
                 pretokens::for_each(block, *rules, |piece| {
-                    let count = known.get(piece, || counted_by_library(tables, piece));
+                    let count = known.get(piece, || count_of_piece(tables, piece));
                     tokens = tokens.saturating_add(count);
                 });
             }
@@ -119,7 +116,7 @@ impl Tokenizer {
         let [of_side, of_body] = known.with(|known| {
             let mut tokens = [0_u32; 2];
             walk.for_each(*rules, |piece, is_in| {
-                let count = known.get(piece, || counted_by_library(tables, piece));
+                let count = known.get(piece, || count_of_piece(tables, piece));
                 for (tokens, is_in) in tokens.iter_mut().zip(is_in) {
                     *tokens = tokens.saturating_add(if is_in { count } else { 0 });
                 }
@@ -150,8 +147,13 @@ impl Tokenizer {
     }
 }
 
-fn counted_by_library(tables: &CoreBPE, text: &str) -> u32 {
-    clamp_u32(parts(text).map(|part| tables.encode_ordinary(part).len()).sum())
+/// Counts a piece of ASCII text, which the tokenizer does not split.
+fn count_of_piece(tables: &CoreBPE, piece: &str) -> u32 {
+    clamp_u32(if piece.len() <= long_text::LONG {
+        tables.encode_ordinary(piece).len()
+    } else {
+        long_text::count_stretch(tables, piece)
+    })
 }
 
 /// Splits text where it changes between ASCII and non-ASCII, but only after a line break and before a letter, where every
@@ -187,33 +189,6 @@ fn end_of_block(text: &[u8]) -> usize {
 
 fn clamp_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// Returns the text in one part, unless it has a run of blanks that must be split.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (part, behind) = rest.split_at(end_of_part(rest));
-        rest = behind;
-        Some(part)
-    })
-}
-
-fn end_of_part(text: &str) -> usize {
-    if text.len() <= MAX_BLANKS {
-        return text.len();
-    }
-    let mut blanks = 0;
-    for (at, c) in text.char_indices() {
-        blanks = if c.is_whitespace() { blanks + 1 } else { 0 };
-        if blanks > MAX_BLANKS {
-            return at;
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
@@ -317,9 +292,124 @@ mod tests {
         }
     }
 
+    /// What the library's disagreement says behind the text, which is long.
+    fn counts_in(differs: &str) -> &str {
+        differs.rsplit("\": ").next().unwrap_or(differs)
+    }
+
     #[test]
     fn a_megabyte_of_blanks_is_counted_and_does_not_panic() {
-        assert!(Tokenizer::O200kBase.count(&" ".repeat(1 << 20)) > 0);
+        assert_eq!(Tokenizer::O200kBase.count(&" ".repeat(1 << 20)), 1 << 13);
         assert!(Tokenizer::O200kBase.count(&format!("{}x", "\n".repeat(1 << 20))) > 0);
+    }
+
+    #[test]
+    fn text_without_boundaries_has_as_many_tokens_as_the_library_says() {
+        let short = [
+            "a",
+            "A",
+            "ab",
+            "abc",
+            "aB",
+            " ",
+            "\n",
+            "\t",
+            " \n",
+            "\r\n",
+            "\n/",
+            "!",
+            "?!",
+            "-=",
+            "0",
+            "1234567",
+            "a1",
+            "_",
+            "aaab",
+            "x'",
+            "'s",
+            "é",
+            "ß",
+            "ж",
+            "Ж",
+            "猫",
+            "猫犬",
+            "日本語の文章",
+            "🦊",
+            "🦊🐻",
+            "👩\u{200d}👧",
+            "e\u{301}",
+            "\u{a0}",
+            "\u{3000}",
+            "\u{2028}",
+            "—",
+            "…",
+            "é!",
+            "é\n",
+            "ความ",
+            "मेरा",
+            "\u{200b}",
+            "\u{fffd}",
+        ];
+        for fragment in short {
+            for (before, behind) in
+                [("", ""), ("He said ", " and left."), ("é!", "\n  \nx"), ("🦊", "abc's 12")]
+            {
+                let run = fragment.repeat(3 * long_text::LONG / fragment.len() + 7);
+                let text = format!("{before}{run}{behind}");
+                if let Err(differs) = agrees_with_the_library(&text) {
+                    panic!("{fragment:?} after {before:?}: {}", counts_in(&differs));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn long_text_of_few_fragments_has_as_many_tokens_as_the_library_says(
+            few in prop::collection::vec(prop::sample::select(vec![
+                "a", "Ab", "aB", " ", "\n", " \n", "\n/", "!", "?!", "1234567", "_", "'s", "é", "Ж", "猫犬", "🦊", "—",
+            ]), 1..4),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 1..40),
+        ) {
+            let round: String = order.iter().map(|at| few[at.index(few.len())]).collect();
+            let text = round.repeat(3 * long_text::LONG / round.len().max(1) + 1);
+            agrees_with_the_library(&text).map_err(|differs| {
+                TestCaseError::fail(format!("{round:?}: {}", counts_in(&differs)))
+            })?;
+        }
+
+        #[test]
+        fn one_long_word_has_as_many_tokens_as_the_library_says(word in "[a-z]{9000}|[a-f猫-獅]{6000}|[ -/]{9000}|[а-я]{6000}") {
+            agrees_with_the_library(&word).map_err(|differs| TestCaseError::fail(counts_in(&differs).to_owned()))?;
+        }
+    }
+
+    #[test]
+    #[ignore = "measures: cargo test --lib -- --ignored --nocapture a_mebibyte"]
+    fn a_mebibyte_of_anything_takes_about_as_long_as_words() {
+        let of = |fragment: &str| fragment.repeat((1 << 20) / fragment.len());
+        Tokenizer::O200kBase.count("loads the tables");
+        for fragment in [
+            "the quick brown fox ",
+            " ",
+            "a",
+            "A",
+            "ab",
+            "!",
+            "\n",
+            " \n",
+            "\n/",
+            "猫",
+            "日本語の文章",
+            "🦊",
+            "é",
+            "\u{a0}",
+        ] {
+            let text = of(fragment);
+            let begun = std::time::Instant::now();
+            let tokens = Tokenizer::O200kBase.count(&text);
+            println!("{fragment:?}: {tokens} tokens in {:?}", begun.elapsed());
+        }
     }
 }
