@@ -384,32 +384,4 @@ mod tests {
             agrees_with_the_library(&word).map_err(|differs| TestCaseError::fail(counts_in(&differs).to_owned()))?;
         }
     }
-
-    #[test]
-    #[ignore = "measures: cargo test --lib -- --ignored --nocapture a_mebibyte"]
-    fn a_mebibyte_of_anything_takes_about_as_long_as_words() {
-        let of = |fragment: &str| fragment.repeat((1 << 20) / fragment.len());
-        Tokenizer::O200kBase.count("loads the tables");
-        for fragment in [
-            "the quick brown fox ",
-            " ",
-            "a",
-            "A",
-            "ab",
-            "!",
-            "\n",
-            " \n",
-            "\n/",
-            "猫",
-            "日本語の文章",
-            "🦊",
-            "é",
-            "\u{a0}",
-        ] {
-            let text = of(fragment);
-            let begun = std::time::Instant::now();
-            let tokens = Tokenizer::O200kBase.count(&text);
-            println!("{fragment:?}: {tokens} tokens in {:?}", begun.elapsed());
-        }
-    }
 }

@@ -34,8 +34,8 @@ impl Rates {
         let mut keys = self.keys();
         let paid = paid(&mut keys, key, rate);
         let due = (paid.until.max(now) - now) + of_one;
-        if due > period {
-            return Err(due - period);
+        if let Some(wait) = due.checked_sub(period).filter(|wait| !wait.is_zero()) {
+            return Err(wait);
         }
         paid.until = now + due;
         Ok(())

@@ -1,4 +1,5 @@
 //! Connections that send nothing: whoever can connect, with no key, keeps nobody else out.
+#![expect(clippy::print_stdout, reason = "the figures of the whole size are for who asks for it")]
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -10,10 +11,11 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use thermocline_server::{http::Address, service::Service};
+use tokio::time::Instant;
 
 use crate::fixture::{Running, Setup, TURN, eventually};
 

@@ -1,4 +1,5 @@
 //! More requests than the server has capacity for: it refuses the excess early, and completes the accepted ones.
+#![expect(clippy::print_stdout, reason = "the figures of the whole size are for who asks for it")]
 
 use std::{
     sync::{
@@ -6,11 +7,11 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 use serde_json::json;
 use thermocline_server::{caller::Caller, limits::Limits, ops::spec::Class};
+use tokio::time::Instant;
 
 use crate::fixture::{Running, Setup, TURN, server, whole_key};
 
