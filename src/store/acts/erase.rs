@@ -50,17 +50,14 @@ impl WriteTx<'_> {
         session: Option<SessionId>,
     ) -> Result<(Erased, Lease)> {
         self.lock(scope)?;
-        let turns = match session {
-            Some(id) => {
-                let row = sessions::existing(self.sql, scope, id)?;
-                self.check_may_change_session(&row)?;
-                memories::erase::check_may_erase_what_rests_on(self, scope, row.session_no)?;
-                row.info.turn_count
-            }
-            None => {
-                check_may_change(self.by, Trust::User, "all that is kept of a user")?;
-                0
-            }
+        let turns = if let Some(id) = session {
+            let row = sessions::existing(self.sql, scope, id)?;
+            self.check_may_change_session(&row)?;
+            memories::erase::check_may_erase_what_rests_on(self, scope, row.session_no)?;
+            row.info.turn_count
+        } else {
+            check_may_change(self.by, Trust::User, "all that is kept of a user")?;
+            0
         };
         users::raise_epoch(self.sql, scope)?;
         // From here on nothing is acknowledged that the erase would remove.

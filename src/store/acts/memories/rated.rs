@@ -87,7 +87,7 @@ impl MemoryOperation<'_, '_> {
         state::set_rated(sql, scope, memory_no, (after.usage_count, after.success_rate))?;
         state::recount(sql, scope, memory_no)?;
         let access = is_access
-            .then(|| AccessBefore { access_count: was.access_count, last_used_at: was.last_used_at });
+            .then_some(AccessBefore { access_count: was.access_count, last_used_at: was.last_used_at });
         let before = NumbersBefore { episode_id: id, confidence, usage_count, success_rate, access };
         let before = serde_json::to_string(&before)
             .map_err(|error| Error::caused(ErrorKind::Corrupt, "a use cannot be written as JSON", error))?;
