@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use thermocline::{Expect, HostSensor, NamedChecks};
+use thermocline::{Expect, HostSensor, NamedChecks, Origin};
 use thermocline_server::{keys::New, ops::spec::KeyScope};
 
 use crate::{
@@ -32,7 +32,8 @@ struct Watching {
 impl Watching {
     fn new() -> Self {
         let scopes = KeyScope::EVERY.into_iter().filter(|scope| *scope != KeyScope::Check).collect();
-        let (mut setup, keys) = Setup::default().keys([whole_key(), New { scopes, ..whole_key() }]);
+        let users = New { origin: Origin::User, ..whole_key() };
+        let (mut setup, keys) = Setup::default().keys([users.clone(), New { scopes, ..users }]);
         let looks = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&looks);
         let value = move || {
