@@ -1,7 +1,7 @@
 //! Whose words: what is trusted less changes nothing that is trusted more, in turns, sessions and anchors.
 
 use thermocline::{
-    Anchor, Attribute, Config, ErrorKind, NewTurn, Origin, Reply, RunJobs, Trust,
+    Anchor, Attribute, Config, ContextOptions, ErrorKind, NewTurn, Origin, Reply, RunJobs, Trust,
     blocking::{Thermocline, User},
 };
 
@@ -74,7 +74,8 @@ fn what_an_assistant_reports_contests_what_the_user_said_until_the_user_decides(
     assert_eq!((minsk.trust, minsk.evidence[0].trust), (Trust::Assistant, Trust::Assistant));
     assert_eq!(minsk.contests, Some(kept.anchor("Lisbon").id));
     let session = kept.user.session_named("next").unwrap();
-    let context = session.context("Where do I live, and what is my name?", Default::default()).unwrap().text;
+    let context =
+        session.context("Where do I live, and what is my name?", ContextOptions::default()).unwrap().text;
     let facts: Vec<&str> = context
         .lines()
         .filter(|line| line.starts_with("User home") || line.starts_with("User name"))
@@ -93,7 +94,7 @@ fn where_the_user_said_nothing_what_is_reported_holds_and_is_shown_as_the_users_
     kept.say(&kept.assistant, "forged", REPORTED);
     assert_eq!(kept.anchors(Attribute::Home), ["Minsk"]);
     let session = kept.user.session_named("next").unwrap();
-    let context = session.context("Where do I live?", Default::default()).unwrap().text;
+    let context = session.context("Where do I live?", ContextOptions::default()).unwrap().text;
     assert!(context.contains("User: I moved to Minsk."), "{context}");
     kept.say(&kept.assistant, "again", "I moved to Bonn.");
     assert_eq!(kept.anchors(Attribute::Home), ["Bonn", "Minsk (ended)"]);

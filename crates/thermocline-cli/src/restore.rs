@@ -41,7 +41,9 @@ pub(crate) fn run(db: &Db, args: &RestoreArgs, out: &Output) -> Result<(), Failu
         let line = |text: &str| plain::line(text, usize::MAX);
         let mut text = format!("{}: {}\n", line(&restored.file), HumanBytes(restored.bytes));
         if let Some(replaced) = &restored.replaced {
-            text += &format!("the replaced file is now {}\n", line(replaced));
+            text.push_str("the replaced file is now ");
+            text.push_str(&line(replaced));
+            text.push('\n');
         }
         text
     })

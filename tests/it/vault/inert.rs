@@ -102,7 +102,10 @@ fn the_other_layouts_are_inert_and_read_back_as_they_were() {
             kept.vault(VaultOptions::default().layout(layout)).export().unwrap();
             check_inert(&kept);
             let other = crate::memories::Known::new();
-            let files = kept.tree().into_iter().filter(|(path, _)| path.ends_with(".md"));
+            let files = kept
+                .tree()
+                .into_iter()
+                .filter(|(path, _)| std::path::Path::new(path).extension().is_some_and(|name| name == "md"));
             other.memories.import_files(files, Origin::Document).unwrap();
             let found = other.memories.list(MemoryFilter::default(), None, 9).unwrap();
             if layout == Layout::Continuum || frequency == Frequency::Mid {

@@ -29,7 +29,8 @@ use crate::memories::Known;
 pub struct Kept {
     pub known: Known,
     pub folder: PathBuf,
-    _folder: tempfile::TempDir,
+    /// The folder that everything is in, deleted when this is dropped.
+    kept_in: tempfile::TempDir,
 }
 
 impl Kept {
@@ -39,7 +40,7 @@ impl Kept {
 
     fn of(known: Known) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Self { known, folder: folder.path().join("notes"), _folder: folder };
+        let kept = Self { known, folder: folder.path().join("notes"), kept_in: folder };
         kept.vault(VaultOptions::default()).init().unwrap();
         kept
     }
@@ -61,7 +62,7 @@ impl Kept {
         let (mut fixture, folder) = (self.known.fixture.copy(), tempfile::tempdir().unwrap());
         fixture.config.faults = faults;
         copy(&self.folder, &folder.path().join("notes"));
-        Self { known: Known::of(fixture), folder: folder.path().join("notes"), _folder: folder }
+        Self { known: Known::of(fixture), folder: folder.path().join("notes"), kept_in: folder }
     }
 
     pub fn vault(&self, options: VaultOptions) -> Vault {

@@ -120,7 +120,13 @@ fn nothing_that_a_caller_states_gets_into_the_audit_or_the_log_whatever_the_oper
             let mut fields =
                 Maker { chance: &mut chance, ids: &ids, canary: WORD, definitions }.object(&request);
             let path = path(row, &user, &mut fields);
-            let sent = |fields: &serde_json::Map<String, Value>| if has_body(row) && row.spec.body != Body::LinesIn { (path.clone(), Value::Object(fields.clone())) } else { (format!("{path}{}", query(fields)), Value::Null) };
+            let sent = |fields: &serde_json::Map<String, Value>| {
+                if has_body(row) && row.spec.body != Body::LinesIn {
+                    (path.clone(), Value::Object(fields.clone()))
+                } else {
+                    (format!("{path}{}", query(fields)), Value::Null)
+                }
+            };
             let (good, body) = sent(&fields);
             for key in [&foreign, &limited] {
                 ask(key, method, &good, &body);
