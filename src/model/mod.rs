@@ -15,6 +15,7 @@ pub(crate) mod ids;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod metadata;
+pub(crate) mod origin;
 pub(crate) mod page;
 pub(crate) mod place;
 pub(crate) mod profile;

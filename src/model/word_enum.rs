@@ -112,7 +112,7 @@ mod tests {
                 "frequency" => words(&Frequency::EVERY),
                 "information_type" => words(&InformationType::EVERY),
                 "volatility" => words(&Volatility::EVERY),
-                "origin" => words(&Origin::EVERY),
+                "origin" | "recorded_by" => words(&Origin::EVERY),
                 "learning_source" => words(&LearningSource::EVERY),
                 "task_type" => words(&TaskType::EVERY),
                 "resurfacing" => words(&Resurfacing::EVERY),

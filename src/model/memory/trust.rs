@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, ErrorKind, Result},
-    model::turn::Origin,
+    model::origin::Origin,
 };
 
 /// How far something that has an origin is trusted: a turn, a session, a memory, an edge, or the evidence for an anchor. A
@@ -66,6 +66,13 @@ impl Trust {
     /// Returns the trust with this number; `None` if it is not from 1 to 4.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::EVERY.into_iter().find(|each| each.number() == number)
+    }
+}
+
+impl Origin {
+    /// Returns the one of two origins that is trusted less; the first if they are trusted alike.
+    pub(crate) fn less_trusted(self, other: Self) -> Self {
+        if Trust::of(other) < Trust::of(self) { other } else { self }
     }
 }
 

@@ -257,6 +257,8 @@ mod tests {
         let mut conn = crate::store::file::connect::writer(&path, &crate::config::Config::default()).unwrap();
         migrate(&mut conn).unwrap();
         assert_eq!(taken_name(&conn, LATEST).unwrap(), None);
+        assert_eq!(taken_name(&conn, 23).unwrap(), Some("idx_user_memories_hidden"));
+        conn.execute_batch("DROP INDEX idx_user_memories_hidden").unwrap();
         assert_eq!(taken_name(&conn, 20).unwrap(), Some("inserted_revision"));
         conn.execute_batch("DROP TRIGGER inserted_revision").unwrap();
         assert_eq!(taken_name(&conn, 19).unwrap(), Some("erased_memories"));

@@ -255,7 +255,8 @@ mod tests {
             let (file, mut map) = (File::open(&path).unwrap(), Map::default());
             let found: Vec<u32> =
                 (2..=count).filter(|&number| map.has_gap(&file, page_size, number).unwrap()).collect();
-            assert!(found.len() > 300 && count as usize > found.len() + 300, "{} of {count}", found.len());
+            // Both sorts of pages are there: those of trees, and free and overflow pages.
+            assert!(found.len() > 300 && count as usize > found.len() + 200, "{} of {count}", found.len());
             assert_eq!(found, expected, "{page_size}");
         }
     }

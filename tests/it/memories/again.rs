@@ -70,18 +70,18 @@ fn how_a_known_memory_began_and_what_it_is_about_stay_and_are_named() {
 }
 
 #[test]
-fn who_is_trusted_less_fills_nothing_and_a_tool_adds_no_tag() {
+fn who_is_trusted_less_fills_nothing_and_adds_no_tag() {
     let known = Known::new();
     let first = known.save(fix("Keepalive").tags(["redis"]));
     let by_assistant = fix("Keepalive").goal_signature("redis").pinned().tags(["tcp"]);
     let saved = known.memories.save(by_assistant).unwrap();
     assert_eq!(
         (saved.outcome, saved.not_taken),
-        (SaveOutcome::Known, vec!["pinned".into(), "goal_signature".into()])
+        (SaveOutcome::Known, vec!["tags".into(), "pinned".into(), "goal_signature".into()])
     );
-    assert_eq!(saved.memory.tags, ["redis", "tcp"]);
+    assert_eq!(saved.memory.tags, ["redis"]);
     let by_tool = known.memories.save(fix("Keepalive").tags(["evil"]).origin(Origin::Tool)).unwrap();
-    assert_eq!((by_tool.memory.tags.len(), by_tool.not_taken), (2, vec!["tags".to_owned()]));
+    assert_eq!((by_tool.memory.tags.len(), by_tool.not_taken), (1, vec!["tags".to_owned()]));
     assert_eq!(known.get(first.id).goal_signature, None);
     known.check_sound();
 }

@@ -112,7 +112,7 @@ fn a_hub_of_ten_thousand_edges_is_read_by_pages_and_goes_at_once() {
          FROM user_memories AS m JOIN user_memories AS h ON h.title = 'hub' WHERE m.title LIKE 'spoke%';",
     );
     let file = known.fixture.open();
-    let memories = file.user("alex").unwrap().memories();
+    let memories = file.user("alex").unwrap().memories().by(Origin::User);
     let (mut seen, mut after) = (Vec::new(), None);
     loop {
         let page = memories.neighbours(hub, after, 1_000).unwrap();

@@ -153,7 +153,7 @@ fn what_a_job_made_of_an_erased_turn_goes_and_what_somebody_saved_stays_without_
     let by_hand = save(fix("Xylophones").source(erased, "xylophone is tuned"));
     let edited = save(learned("A xylophone wrench", erased, "a wrench"));
     known.memories.edit(edited, saying("Use the small one.").title("Tools")).unwrap();
-    let edited_by_assistant = save(learned("More wrenches", erased, ""));
+    let edited_by_assistant = save(learned("More wrenches", erased, "").origin(Origin::Assistant));
     let by_assistant = saying("Use the big one.").origin(Origin::Assistant);
     known.memories.edit(edited_by_assistant, by_assistant).unwrap();
 
@@ -260,7 +260,7 @@ fn what_jobs_made_of_an_erased_memory_goes_with_it() {
     ];
     rewrite(&path, &script.concat());
     let known = Known { file: known.fixture.open(), ..known };
-    let memories = known.file.user("alex").unwrap().memories();
+    let memories = known.file.user("alex").unwrap().memories().by(Origin::User);
     let known = Known { memories, ..known };
     assert_eq!(known.memories.erase(ids[0]).unwrap().memories, 4);
     let left = known.titles(MemoryFilter::default().statuses([]));

@@ -192,18 +192,18 @@ fn reflect_proposes_edges_and_merges_once_and_writes_no_text() {
 }
 
 #[test]
-fn an_edge_that_is_proposed_holds_once_somebody_but_a_tool_or_a_document_states_it() {
+fn an_edge_that_is_proposed_holds_once_the_user_states_it() {
     let known = Known::new();
     let text = "Redis drops idle connections behind the firewall after five minutes without traffic.";
     let save = |kind| known.save(NewMemory::new(kind, "Redis drops", text).tags(["redis", "firewall"])).id;
     let (a, b) = (save(MemoryKind::Fix), save(MemoryKind::Problem));
     let proposed = known.memories.reflect().unwrap().edges.remove(0);
     let state = |origin| known.memories.relate(a, NewEdge::new(EdgeType::SimilarTo).origin(origin), b);
-    for origin in [Origin::Tool, Origin::Document] {
+    for origin in [Origin::Tool, Origin::Document, Origin::Assistant] {
         assert_eq!(state(origin).unwrap_err().kind(), ErrorKind::Conflict, "{origin:?}");
     }
     assert_eq!(known.memories.edge(proposed.id).unwrap(), proposed);
-    let stated = state(Origin::Assistant).unwrap();
+    let stated = state(Origin::User).unwrap();
     assert_eq!((stated.id, stated.status), (proposed.id, EdgeStatus::Accepted));
     known.check_sound();
 }

@@ -53,7 +53,8 @@ fn what_is_saved_is_read_again_as_it_was_said() {
 fn the_same_is_saved_once_and_tags_are_joined() {
     let known = Known::new();
     let first = known.save(fix("Keepalive").tags(["redis", "prod"]));
-    let again = known.memories.save(fix("Keepalive").tags(["Redis", "timeout"]).importance(0.1)).unwrap();
+    let again = fix("Keepalive").tags(["Redis", "timeout"]).importance(0.1).origin(Origin::User);
+    let again = known.memories.save(again).unwrap();
     assert_eq!((again.outcome, again.memory.id), (SaveOutcome::Known, first.id));
     assert_eq!(again.memory.tags, ["redis", "prod", "timeout"]);
     assert_eq!((again.memory.importance, again.memory.origin), (first.importance, Origin::User));
@@ -77,7 +78,7 @@ fn the_callers_id_gives_what_was_saved_first() {
     assert!(other.to_string().contains(&first.id.to_string()), "{other}");
     let plain = known.save(fix("Plain"));
     assert_eq!(plain.caller_id, None);
-    let named = known.memories.save(fix("Plain").caller_id("m2")).unwrap();
+    let named = known.memories.save(fix("Plain").caller_id("m2").origin(Origin::User)).unwrap();
     assert_eq!((named.outcome, named.memory.id), (SaveOutcome::Known, plain.id));
     assert_eq!(known.memories.by_caller_id("m2").unwrap().id, plain.id, "it is known by that id from now on");
 }

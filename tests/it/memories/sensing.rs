@@ -353,7 +353,7 @@ fn only_what_the_configuration_has_is_watched_and_looked_at() {
     known.file.close().unwrap();
     let mut fixture = known.fixture;
     fixture.config.sensors = Vec::new();
-    let memories = fixture.open().user("alex").unwrap().memories();
+    let memories = fixture.open().user("alex").unwrap().memories().by(Origin::User);
     assert!(!memories.sensors(id).unwrap()[0].is_configured);
     let before = dump_of_user(&fixture.path(), "alex");
     let check = memories.validate(id).unwrap().remove(0);
