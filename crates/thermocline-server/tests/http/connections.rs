@@ -1,12 +1,6 @@
 //! Connections that send nothing: whoever can connect, with no key, keeps nobody else out.
 #![expect(clippy::print_stdout, reason = "the figures of the whole size are for who asks for it")]
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "sockets take real time, and the figures are to be seen"
-)]
-
 use std::{
     io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},

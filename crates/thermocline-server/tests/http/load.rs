@@ -1,12 +1,6 @@
 //! More requests than the server has capacity for: it refuses the excess early, and completes the accepted ones.
 #![expect(clippy::print_stdout, reason = "the figures of the whole size are for who asks for it")]
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "sockets take real time, and the figures are to be seen"
-)]
-
 use std::{
     sync::{
         Arc,
