@@ -295,8 +295,6 @@ const BREAKS: &[(&str, &[&str])] = &[
     ("UPDATE vector_blocks SET block_no = 100 WHERE block_no = 1", &[VECTORS]),
     ("UPDATE vector_blocks SET user_no = 2", &[VECTORS]),
     ("UPDATE vector_blocks SET body = substr(body, 2)", &[VECTORS]),
-    // A query that cannot run is one problem of its check.
-    ("DROP TABLE memory_tier_transitions", &[LAST_MOVE]),
 ];
 
 /// Returns a sound file with sessions of many kinds, named by their keys.

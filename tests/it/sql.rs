@@ -156,7 +156,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
         "memories_by_trust.sql",
         &[
             "2 | 3 | user | caller | 1 | 1 | 2026-03-04 | 2026-03-04",
-            "2 | 2 | user | caller | 1 | 0 | 2026-03-04 | 2026-03-04",
+            "2 | 2 | assistant | caller | 1 | 0 | 2026-03-04 | 2026-03-04",
             "2 | 1 | tool | caller | 1 | 1 | 2026-03-04 | 2026-03-04",
         ],
     ),

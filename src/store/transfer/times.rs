@@ -26,7 +26,7 @@ fn times_of(line: &mut TransferLine) -> Vec<(&'static str, &mut DateTime<Utc>)> 
             times.push(("last_active_at", &mut session.last_active_at));
         }
         TransferLine::Turn(turn) | TransferLine::Archived(turn) => {
-            times.push(("timestamp", &mut turn.timestamp))
+            times.push(("timestamp", &mut turn.timestamp));
         }
         TransferLine::Deleted(turn) => times.push(("timestamp", &mut turn.timestamp)),
         TransferLine::Aside(aside) => {

@@ -233,7 +233,7 @@ fn without_the_postings_recall_goes_on_by_meaning_and_says_so() {
     let alex = told(&fixture);
     fixture.open().run_jobs(RunJobs::default()).unwrap();
     ask_both(&alex);
-    meddle(&fixture.path(), "ALTER TABLE postings RENAME TO lost");
+    meddle(&fixture.path(), "UPDATE postings SET data = x'80'");
     for alex in [&alex, &fixture.alex()] {
         let (recall, context) = ask_both(alex);
         assert!(!recall.items.is_empty() && recall.items.iter().all(|recalled| recalled.parts.words == 0.0));
@@ -251,7 +251,7 @@ fn without_the_vectors_recall_goes_on_by_words_and_says_so() {
     let fixture = Fixture::new();
     let alex = told(&fixture);
     fixture.open().run_jobs(RunJobs::default()).unwrap();
-    meddle(&fixture.path(), "ALTER TABLE vector_blocks RENAME TO lost");
+    meddle(&fixture.path(), "UPDATE vector_blocks SET body = x'01'");
     check_found_without(&alex, "vectors: ");
     check_found_without(&fixture.alex(), "vectors: ");
     let (recall, _) = ask_both(&alex);
@@ -260,11 +260,12 @@ fn without_the_vectors_recall_goes_on_by_words_and_says_so() {
 
 #[test]
 fn without_recall_the_context_has_hot_and_warm_and_says_so() {
-    for broken in ["unit_blocks", "identity_anchors"] {
+    for broken in ["UPDATE unit_blocks SET body = x'01'", "UPDATE identity_anchors SET valid_from = 'never'"]
+    {
         let fixture = Fixture::new();
         told(&fixture);
         fixture.open().run_jobs(RunJobs::default()).unwrap();
-        meddle(&fixture.path(), &format!("ALTER TABLE {broken} RENAME TO lost"));
+        meddle(&fixture.path(), broken);
         let alex = fixture.alex(); // A handle that has nothing in memory.
         let session = alex.session_named("now").unwrap();
         let context = session.context(QUESTION, ContextOptions::default()).unwrap();

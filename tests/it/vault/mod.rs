@@ -30,7 +30,7 @@ pub struct Kept {
     pub known: Known,
     pub folder: PathBuf,
     /// The folder that everything is in, deleted when this is dropped.
-    kept_in: tempfile::TempDir,
+    temporary: tempfile::TempDir,
 }
 
 impl Kept {
@@ -40,7 +40,7 @@ impl Kept {
 
     fn of(known: Known) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Self { known, folder: folder.path().join("notes"), kept_in: folder };
+        let kept = Self { known, folder: folder.path().join("notes"), temporary: folder };
         kept.vault(VaultOptions::default()).init().unwrap();
         kept
     }
@@ -62,7 +62,7 @@ impl Kept {
         let (mut fixture, folder) = (self.known.fixture.copy(), tempfile::tempdir().unwrap());
         fixture.config.faults = faults;
         copy(&self.folder, &folder.path().join("notes"));
-        Self { known: Known::of(fixture), folder: folder.path().join("notes"), kept_in: folder }
+        Self { known: Known::of(fixture), folder: folder.path().join("notes"), temporary: folder }
     }
 
     pub fn vault(&self, options: VaultOptions) -> Vault {

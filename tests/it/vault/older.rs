@@ -22,11 +22,11 @@ fn put_back(since: impl FnOnce(&Known)) -> Kept {
     kept.known.memories.relate(later, edge, other).unwrap();
     kept.sync();
     kept.check_quiet();
-    let Kept { folder, kept_in, .. } = kept;
+    let Kept { folder, temporary, .. } = kept;
     let known = Known::of(backup);
     known.fixture.clock.advance(TimeDelta::seconds(9));
     since(&known);
-    Kept { known, folder, kept_in }
+    Kept { known, folder, temporary }
 }
 
 fn edited(known: &Known) -> thermocline::MemoryId {
@@ -115,8 +115,8 @@ fn a_user_who_was_moved_keeps_the_folder() {
     let exported = crate::transfer::export(&kept.known.file.user("alex").unwrap());
     let fixture = crate::support::Fixture::new();
     crate::transfer::import(&fixture.open(), "alex", &exported).unwrap();
-    let Kept { folder, kept_in, .. } = kept;
-    let moved = Kept { known: Known::of(fixture), folder, kept_in };
+    let Kept { folder, temporary, .. } = kept;
+    let moved = Kept { known: Known::of(fixture), folder, temporary };
     let report = moved.sync();
     assert!(report.newer.is_empty() && report.conflicts.is_empty(), "{report:?}");
     assert!(moved.text(&moved.path(id)).contains("It says other things."));

@@ -70,7 +70,7 @@ fn is_part(name: &str) -> bool {
 impl OriginArgs {
     /// Returns the given origin. By default, this is the user if a person is at the terminal, and the assistant if a
     /// program runs the command: an agent that was tricked into running it must not speak for the user.
-    pub(super) fn or_who_sits_there(self, out: &Output) -> Origin {
+    pub(crate) fn or_who_sits_there(self, out: &Output) -> Origin {
         let default = if out.has_person() { Origin::User } else { Origin::Assistant };
         self.origin.unwrap_or(default)
     }

@@ -3,7 +3,11 @@
 
 use clap::Args;
 
-use crate::{args::UserArg, memory::args::MemoryArgs, sensor_file::SensorArgs};
+use crate::{
+    args::UserArg,
+    memory::args::{MemoryArgs, OriginArgs},
+    sensor_file::SensorArgs,
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
@@ -19,6 +23,9 @@ pub(crate) struct WatchArgs {
 
     #[command(flatten)]
     pub(crate) sensors: SensorArgs,
+
+    #[command(flatten)]
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]
@@ -31,6 +38,9 @@ pub(crate) struct UnwatchArgs {
 
     /// The check's name [default: all its checks].
     pub(crate) check: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) origin: OriginArgs,
 }
 
 #[derive(Args, Debug)]

@@ -32,6 +32,7 @@ struct WatchedMemory {
 pub(crate) fn watch(db: &Db, args: &WatchArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = with_sensors(db, &args.memory.user, &args.sensors)?;
     let id = named::memory(&memories, &args.memory.memory)?.id;
+    let memories = memories.by(args.origin.or_who_sits_there(out));
     memories.watch(id, NewSensor::new(&args.sensor, &args.check))?;
     answer(&memories, id, out)
 }
@@ -39,6 +40,7 @@ pub(crate) fn watch(db: &Db, args: &WatchArgs, out: &Output) -> Result<(), Failu
 pub(crate) fn unwatch(db: &Db, args: &UnwatchArgs, out: &Output) -> Result<(), Failure> {
     let (_file, _user, memories) = named::to_change(db, &args.memory.user)?;
     let id = named::memory(&memories, &args.memory.memory)?.id;
+    let memories = memories.by(args.origin.or_who_sits_there(out));
     memories.unwatch(id, &args.sensor, args.check.as_deref())?;
     answer(&memories, id, out)
 }

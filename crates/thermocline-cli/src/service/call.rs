@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use thermocline::{Config, Origin};
+use thermocline::Config;
 use thermocline_server::{
     caller::Caller,
     http::openapi,
@@ -27,6 +27,7 @@ use thermocline_server::{
 use crate::{
     exit::{Exit, Failure},
     find::{self, Db},
+    memory::args::OriginArgs,
     output::Output,
     service::{open, runtime},
 };
@@ -45,6 +46,9 @@ pub(crate) struct CallArgs {
     /// The user: a name, or id: followed by an id.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
+
+    #[command(flatten)]
+    origin: OriginArgs,
 
     /// List the operations: name, scope, HTTP method and path, and what each does.
     #[arg(long, conflicts_with_all = ["operation", "user", "openapi"])]
@@ -87,7 +91,7 @@ pub(crate) fn run(db: &Db, args: &CallArgs, out: &Output) -> Result<(), Failure>
     let spool = spool(row)?;
     // By default a program's words are the assistant's: an agent that was tricked into running the command must not speak
     // for the user.
-    let origin = if out.has_person() { Origin::User } else { Origin::Assistant };
+    let origin = args.origin.or_who_sits_there(out);
     let kept = spool.as_ref().map(File::try_clone).transpose().map_err(unspooled)?;
     let body = runtime()?.block_on(async {
         let service = open(db, config(row)).await?;

@@ -57,8 +57,11 @@ fn an_export_is_lines_on_stdout_and_an_import_reads_them() {
     let lines: Vec<Value> = exported.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.len() > 7);
     let other = Shell::new();
-    let imported =
-        with_input(other.command(&["call", "user_import", "--user", "alex"]), &exported.stdout).json();
+    let imported = with_input(
+        other.command(&["call", "user_import", "--user", "alex", "--origin", "user"]),
+        &exported.stdout,
+    )
+    .json();
     assert!(imported["turns"].as_u64().unwrap() >= 7);
     assert_eq!(other.run(&["call", "user_export", "--user", "alex"]).stdout, exported.stdout);
 }

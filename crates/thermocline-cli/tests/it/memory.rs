@@ -155,12 +155,13 @@ fn a_script_speaks_for_the_assistant_unless_it_says_otherwise() {
     assert_eq!(save(&["A script said so."])["origin"], "assistant");
     assert_eq!(save(&["The user said so.", "--origin", "user"])["trust"], 3);
     let id = memories.save(&["It is so."]);
-    memories.json("edit", &[&id, "--importance", "0.9"]);
+    let by_script = memories.0.run(&["memory", "edit", "--user", "alex", &id, "--importance", "0.9"]);
+    assert_eq!(by_script.code, 3, "{by_script:?}");
     memories.json("edit", &[&id, "--importance", "0.8", "--origin", "user"]);
     let by = |change: &Value| change["made_by"].as_str().unwrap().to_owned();
     let history = memories.json("history", &[&id]);
     let history: Vec<String> = history.as_array().unwrap().iter().map(by).collect();
-    assert_eq!(history, ["user", "assistant", "user"]);
+    assert_eq!(history, ["user", "user"]);
 }
 
 #[test]
@@ -233,7 +234,7 @@ fn an_edit_is_seen_in_the_history_and_taken_back() {
     assert_eq!(memories.run("edit", &["fix"]).code, 3, "there is nothing to change");
     let history = memories.run("history", &["fix"]).stdout;
     let lines: Vec<&str> = history.lines().collect();
-    assert!(lines[0].starts_with("  2  2") && lines[0].contains("edit by assistant: content, "), "{history}");
+    assert!(lines[0].starts_with("  2  2") && lines[0].contains("edit by user: content, "), "{history}");
     assert!(lines[1..].contains(&"       content was \"Keepalive fixes them.\""), "{history}");
     assert!(lines.last().unwrap().ends_with("save by user: active"), "{history}");
     assert_eq!(memories.run("undo", &["fix"]).code, 0);

@@ -89,9 +89,15 @@ impl Shell {
         ended(&self.command(args).output().unwrap())
     }
 
-    /// Runs a verb on the memories of alex.
+    /// Runs a verb on the memories of alex. What changes one speaks for the user, unless the arguments say otherwise.
     pub fn memory(&self, verb: &str, args: &[&str]) -> Ended {
-        self.run(&[&["memory", verb, "--user", "alex"], args].concat())
+        const CHANGES: [&str; 11] = [
+            "edit", "pin", "unpin", "undo", "forget", "relate", "unrelate", "used", "surfaced", "dismiss",
+            "watch",
+        ];
+        let is_silent = CHANGES.contains(&verb) && !args.contains(&"--origin");
+        let origin: &[&str] = if is_silent { &["--origin", "user"] } else { &[] };
+        self.run(&[&["memory", verb, "--user", "alex"], args, origin].concat())
     }
 
     #[track_caller]

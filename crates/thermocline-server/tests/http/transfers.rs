@@ -1,13 +1,17 @@
 //! Export and import over HTTP: an import is complete or refused, and its size is limited. Turns that were imported are
 //! exported as the same bytes.
 
+use thermocline::Origin;
+use thermocline_server::keys::New;
+
 use crate::{
     client::Answer,
     fixture::{Running, Setup, TURN, whole_key},
 };
 
 fn started(change: impl FnOnce(&mut Setup)) -> (Running, String) {
-    let (mut setup, [key]) = Setup::default().keys([whole_key()]);
+    let users = New { origin: Origin::User, ..whole_key() }; // Only the user imports.
+    let (mut setup, [key]) = Setup::default().keys([users]);
     change(&mut setup);
     (setup.start(), key)
 }

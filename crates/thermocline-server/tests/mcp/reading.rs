@@ -188,7 +188,7 @@ async fn a_prompt_brings_what_is_known_of_a_message() {
         assert!(message.contains("Petrel") && message.ends_with("\nWhat is she called?"), "{message}");
         let end = json!({ "name": "end_of_session", "arguments": { "session": "the boat" } });
         let end = talk.result("prompts/get", end).await;
-        assert!(text(&end["messages"][0]["content"]["text"]).contains("(session the boat)"), "{end}");
+        assert!(text(&end["messages"][0]["content"]["text"]).contains("as JSON, is \"the boat\"."), "{end}");
 
         for params in [
             json!({ "name": "with_memory", "arguments": {} }),
