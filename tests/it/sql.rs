@@ -178,7 +178,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     (
         "memory_history.sql",
         &[
-            "2026-03-04 08:31:00 | 2 | 1 | 1 | save |  | active | user | 0 |  | Prune?[2J roses",
+            "2026-03-04 08:31:00 | 2 | 1 | 1 | save |  | active | assistant | 0 |  | Prune?[2J roses",
             "2026-03-04 08:32:00 | 2 | 2 | 1 | save |  | active | user | 0 |  | The bed",
             "2026-03-04 08:33:00 | 2 | 2 | 2 | supersede | active | superseded | user | 0 | the same slot | The bed",
             "2026-03-04 08:33:00 | 2 | 3 | 1 | save |  | active | user | 0 |  | The bed",
@@ -198,7 +198,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     (
         "memory_sources.sql",
         &[
-            "2 | 1 | Prune?[2J roses | caller |  |  | user | caller | 2026-03-04 08:31 | ",
+            "2 | 1 | Prune?[2J roses | caller |  |  | assistant | caller | 2026-03-04 08:31 | ",
             "2 | 1 | Prune?[2J roses | turn | 3 | 1 | assistant | caller | 2026-03-02 09:02 | In March",
             "2 | 3 | The bed | caller |  |  | user | caller | 2026-03-04 08:33 | ",
             "2 | 4 | The bed | caller |  |  | tool | caller | 2026-03-04 08:34 | ",

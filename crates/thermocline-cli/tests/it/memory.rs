@@ -269,7 +269,7 @@ fn edges_are_shown_from_both_ends() {
     memories.save(&["Redis drops", "Connections are lost.", "--kind", "problem", "--caller-id", "drops"]);
     assert_eq!(memories.run("neighbours", &["fix"]).stderr, "it has no neighbours\n");
     let edge = memories.json("relate", &["fix", "solves", "drops", "--context", "as seen in May"]);
-    assert_eq!((&edge["strength"], &edge["origin"]), (&json!(0.8), &json!("assistant")));
+    assert_eq!((&edge["strength"], &edge["origin"]), (&json!(0.8), &json!("user")));
     let id = edge["id"].as_str().unwrap();
     let (from, to) =
         (memories.run("neighbours", &["fix"]).stdout, memories.run("neighbours", &["drops"]).stdout);

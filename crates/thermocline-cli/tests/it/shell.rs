@@ -91,9 +91,20 @@ impl Shell {
 
     /// Runs a verb on the memories of alex. What changes one speaks for the user, unless the arguments say otherwise.
     pub fn memory(&self, verb: &str, args: &[&str]) -> Ended {
-        const CHANGES: [&str; 11] = [
-            "edit", "pin", "unpin", "undo", "forget", "relate", "unrelate", "used", "surfaced", "dismiss",
+        const CHANGES: [&str; 13] = [
+            "edit",
+            "pin",
+            "unpin",
+            "undo",
+            "forget",
+            "relate",
+            "unrelate",
+            "used",
+            "surfaced",
+            "dismiss",
             "watch",
+            "quarantine",
+            "lift",
         ];
         let is_silent = CHANGES.contains(&verb) && !args.contains(&"--origin");
         let origin: &[&str] = if is_silent { &["--origin", "user"] } else { &[] };
