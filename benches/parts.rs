@@ -15,15 +15,11 @@
 mod cpu;
 mod support;
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{env, fs, path::PathBuf, time::Duration};
 
 use cpu::Cpu;
 use support::{
-    Length, is_test, operations,
+    Length, beside, is_test, operations,
     rounds::timed,
     runtime, scratch,
     text::Writer,
@@ -32,8 +28,8 @@ use support::{
 };
 use tempfile::TempDir;
 use thermocline::{
-    Config, ContextOptions, Durability, MemoryKind, NewMemory, NewTurn, Origin, RecallOptions, RunJobs,
-    Session, Thermocline, User,
+    Config, ContextOptions, MemoryKind, NewMemory, NewTurn, Origin, RecallOptions, RunJobs, Session,
+    Thermocline, User,
 };
 use tokio::runtime::Runtime;
 
@@ -124,17 +120,6 @@ fn copy_of(one: &OneUser) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn new_file(runtime: &Runtime, path: &Path) -> (Thermocline, User) {
-    let mut config = Config::default();
-    (config.worker, config.durability) = (false, Durability::Full);
-    runtime.block_on(async {
-        let memory = Thermocline::open_with(path, config).await.unwrap();
-        memory.ready().await.unwrap();
-        let user = memory.user("alex").await.unwrap();
-        (memory, user)
-    })
-}
-
 fn opening(samples: &mut Samples, length: Length, turns: usize) {
     let (one, runtime) = (file_of(length, turns), runtime());
     let (_folder, path) = copy_of(&one);
@@ -153,7 +138,7 @@ const AT_A_TIME: usize = 10;
 
 fn recording(samples: &mut Samples, length: Length) {
     let (folder, runtime) = (scratch(), runtime());
-    let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
     let session = runtime.block_on(user.session_named("talk")).unwrap();
     let mut writer = Writer::new(7);
     for _ in 0..operations(40) {
@@ -199,7 +184,7 @@ const SESSIONS: usize = 32;
 
 fn at_once(samples: &mut Samples, length: Length) {
     let (folder, runtime) = (scratch(), runtime());
-    let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
     let session = |place: usize| runtime.block_on(user.session_named(&format!("talk-{place}"))).unwrap();
     let sessions: Vec<Session> = (0..SESSIONS).map(session).collect();
     let mut writer = Writer::new(7);
@@ -224,7 +209,7 @@ fn at_once(samples: &mut Samples, length: Length) {
 
 fn ending(samples: &mut Samples, length: Length) {
     let (folder, runtime) = (scratch(), runtime());
-    let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
     let mut writer = Writer::new(7);
     for _ in 0..operations(12) {
         let session = runtime.block_on(user.new_session()).unwrap();
@@ -238,7 +223,7 @@ fn ending(samples: &mut Samples, length: Length) {
 
 fn compressing(samples: &mut Samples, length: Length) {
     let (folder, runtime) = (scratch(), runtime());
-    let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
     let mut writer = Writer::new(7);
     for _ in 0..operations(8) {
         let session = runtime.block_on(user.new_session()).unwrap();
@@ -310,7 +295,7 @@ fn first_recall(samples: &mut Samples, length: Length) {
 
 fn saving(samples: &mut Samples) {
     let (folder, runtime) = (scratch(), runtime());
-    let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+    let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
     let memories = user.memories().by(Origin::User);
     let mut writer = Writer::new(9);
     for number in 0..operations(40) {
@@ -336,7 +321,7 @@ fn saving(samples: &mut Samples) {
 fn talks(samples: &mut Samples) {
     for ((_, talk), (_, said)) in transcripts::talks().into_iter().zip(transcripts::said()).take(3) {
         let (folder, runtime) = (scratch(), runtime());
-        let (memory, user) = new_file(&runtime, &folder.path().join("m.db"));
+        let (memory, user) = beside::open(&runtime, &folder.path().join("m.db"));
         let asked: Vec<String> = said.into_iter().step_by(9).map(|(message, _)| message).collect();
         samples.take(|| {
             runtime.block_on(async {

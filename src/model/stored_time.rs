@@ -42,7 +42,8 @@ impl StoredTime {
         at.map(|at| Self::new(what, at)).transpose()
     }
 
-    /// Takes a time of a clock, one that was read from the file, or one that was computed. If it is outside the years 1 to 9999, it is clamped to them.
+    /// Takes a time of a clock, one that was read from the file, or one that was computed. If it is outside the years 1 to
+    /// 9999, it is clamped to them.
     pub(crate) fn clamped(at: DateTime<Utc>) -> Self {
         Self::folded(at.clamp(Self::FIRST.0, Self::LAST.0))
     }

@@ -95,11 +95,15 @@ pub(crate) fn content_hash(user_message: &str, ai_response: &str) -> ContentHash
     let digest = Sha256::new()
         .chain_update((user_message.len() as u64).to_le_bytes())
         .chain_update(user_message)
-        .chain_update(ai_response)
-        .finalize();
+        .chain_update(ai_response);
+    checksum(digest)
+}
+
+/// Returns the first bytes of a digest, as many as a checksum has.
+pub(crate) fn checksum(digest: Sha256) -> ContentHash {
     let mut hash = ContentHash::default();
     let len = hash.len();
-    hash.copy_from_slice(&digest[..len]);
+    hash.copy_from_slice(&digest.finalize()[..len]);
     hash
 }
 

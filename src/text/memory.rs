@@ -9,7 +9,7 @@ use crate::{
         turn::{NewTurn, Origin, Said},
     },
     text::{
-        measure::ContentHash,
+        measure::{ContentHash, checksum},
         words::{WordCounts, fold},
     },
 };
@@ -74,10 +74,7 @@ impl MemoryText<'_> {
                 }
             }
         }
-        let mut hash = ContentHash::default();
-        let len = hash.len();
-        hash.copy_from_slice(&hasher.finalize()[..len]);
-        hash
+        checksum(hasher)
     }
 
     /// Returns the hash by which the text is recognized while it is in quarantine: of the letters and digits of its title,
@@ -152,10 +149,7 @@ fn latin(c: char) -> char {
 }
 
 fn hash_of(text: &str) -> ContentHash {
-    let mut hash = ContentHash::default();
-    let len = hash.len();
-    hash.copy_from_slice(&Sha256::digest(text)[..len]);
-    hash
+    checksum(Sha256::new_with_prefix(text))
 }
 
 fn said(text: String) -> Said {

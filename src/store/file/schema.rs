@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::{self, Write as _},
+    fmt,
     path::Path,
     sync::OnceLock,
 };
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    model::hex::hex,
     store::file::{migrate, row_check, sql_words},
 };
 
@@ -283,10 +284,7 @@ fn fingerprint(objects: &[Object]) -> String {
             hash.update(text);
         }
     }
-    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // Cannot fail.
-        hex
-    })
+    hex(&hash.finalize())
 }
 
 /// Returns what the migrations up to a version make in a file of ours alone. `None` means all of them.

@@ -25,7 +25,7 @@ pub(crate) enum KeyVerb {
     ///
     /// A running server accepts it one second later.
     #[command(after_help = "Examples:\n  thermocline key add laptop --scope read,write --user alex\n  \
-                            thermocline key add backend --scope read,write,erase --prefix acme/ --rate 50/s\n  \
+                            thermocline key add backend --origin user --scope read,write,erase --prefix acme/ --rate 50/s\n  \
                             thermocline key add prometheus --scope inspect --all-users")]
     Add(AddArgs),
 

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
     error::{Error, ErrorKind, Result},
@@ -137,8 +138,10 @@ fn numbers_before(memory: &MemoryRow, change: &Change) -> Result<NumbersBefore> 
 /// Whether a receipt shows a memory: a recall returned it, or a context had room for it.
 fn shows(receipt: &Receipt, memory: MemoryId) -> bool {
     let is_shown = |item: &ReceiptItem| item.packed_as.is_some() || receipt.budget_tokens.is_none();
-    receipt
-        .items
-        .iter()
-        .any(|item| item.kind == ItemKind::Memory && item.owner_id == *memory.as_uuid() && is_shown(item))
+    receipt.items.iter().any(|item| is_memory(memory, item.kind, &item.owner_id) && is_shown(item))
+}
+
+/// Whether an item of a receipt is this memory.
+pub(super) fn is_memory(memory: MemoryId, kind: ItemKind, owner_id: &Uuid) -> bool {
+    kind == ItemKind::Memory && owner_id == memory.as_uuid()
 }

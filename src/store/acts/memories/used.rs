@@ -5,8 +5,6 @@
 //! An unrated use is not: every answered context makes some. That an archived memory becomes active again is a change of
 //! its own.
 
-use uuid::Uuid;
-
 use crate::{
     error::{ErrorKind, Result},
     model::{
@@ -19,14 +17,14 @@ use crate::{
             words::{MemoryStatus, Outcome},
         },
         place::{MemoryNo, SessionNo},
-        receipt::{ItemKind, Receipt, ReceiptItem},
+        receipt::{Receipt, ReceiptItem},
         turn::Origin,
     },
     store::{
         acts::memories::{
             edges::check_is_seen,
             operation::{MemoryOperation, conflict, no_memory},
-            rated::RatedUse,
+            rated::{RatedUse, is_memory},
             voices::check_may_change_words,
         },
         rows::{
@@ -224,9 +222,4 @@ fn check_names(receipt: &Receipt, memory: MemoryId) -> Result<()> {
 fn was_counted(receipt: &Receipt, memory: MemoryId) -> bool {
     let shows = |item: &ReceiptItem| is_memory(memory, item.kind, &item.owner_id) && item.packed_as.is_some();
     receipt.used_at.is_some() && receipt.items.iter().any(shows)
-}
-
-/// Whether an item of a receipt is this memory.
-fn is_memory(memory: MemoryId, kind: ItemKind, owner_id: &Uuid) -> bool {
-    kind == ItemKind::Memory && owner_id == memory.as_uuid()
 }
