@@ -27,6 +27,7 @@ use crate::{
         edges::edge_changes,
         entry,
         export::{ExportState, WantedFile, wanted},
+        graves::{self, Graves},
         incoming::{Folder, FolderChanges, Incoming, changes, id_in},
         links,
         newer::newer_files,
@@ -180,6 +181,8 @@ impl Vault {
             let mut there = There::of(&files);
             let wanted = match layout {
                 Layout::Cognitive => {
+                    graves::keep(&mut state, &known, &hidden);
+                    state.take_salt(disk.text(graves::SALT).as_deref().and_then(graves::salt));
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     let files = wanted(&known, &state, &options, &is_settled);
                     let changed_at = |id, at| read::changed_at(&store, &scope, id, at);
@@ -249,6 +252,8 @@ impl Vault {
         let (before, hidden, mut there, first, mut state, FolderChanges { incoming, refused }, edges, newer) =
             off_thread(move || {
                 let (mut state, mut there) = (state, There::of(&files));
+                graves::keep(&mut state, &before, &hidden);
+                state.take_salt(reader.text(graves::SALT).as_deref().and_then(graves::salt));
                 let all = |state: &VaultState| {
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     wanted(&before, state, &options_then, &is_settled)
@@ -266,11 +271,21 @@ impl Vault {
                     is_hidden: &|id| hidden.has(id),
                 };
                 let mut changes = changes(&before, &first, &folder, &mut state, options_then.origin);
+                let paths = files.iter().map(|file| file.path.as_str());
+                let Graves { incoming, refused } =
+                    graves::arrived(paths, |path| reader.text(path), (&before, &first), &mut state);
+                changes.incoming.extend(incoming);
+                changes.refused.extend(refused);
                 if options_then.links {
                     links::tie(&mut changes.incoming, &before, &first);
                 }
-                let edges =
-                    edge_changes((&before, &first), (&files, taken), &state, |path| reader.text(path));
+                let edges = edge_changes(
+                    (&before, &first),
+                    (&files, taken),
+                    &mut state,
+                    options_then.origin,
+                    |path| reader.text(path),
+                );
                 // A file that was moved and has the same content is known by its new path, so what is wanted has to be
                 // computed again.
                 let first = if state.is_changed() { all(&state) } else { first };
@@ -303,8 +318,9 @@ impl Vault {
                 state.is_of_revision(before.revision);
                 first
             } else {
-                let known = all_known(&store, &scope, &options)?.0;
+                let (known, hidden) = all_known(&store, &scope, &options)?;
                 state.is_of_revision(known.revision);
+                graves::keep(&mut state, &known, &hidden);
                 let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                 wanted(&known, &state, &options, &is_settled)
             };

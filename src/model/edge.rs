@@ -94,6 +94,8 @@ pub struct NewEdge {
     pub(crate) origin: Origin,
     pub(crate) context: String,
     pub(crate) description: String,
+    /// The edge's own id, if it has one already. Otherwise, or if another edge has it, it gets a new one.
+    pub(crate) id: Option<EdgeId>,
 }
 
 impl NewEdge {
@@ -105,6 +107,7 @@ impl NewEdge {
             origin: Origin::Assistant,
             context: String::new(),
             description: String::new(),
+            id: None,
         }
     }
 

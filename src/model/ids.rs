@@ -185,6 +185,12 @@ fn new_uuid(now: DateTime<Utc>) -> Uuid {
     Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, now.timestamp_subsec_nanos()))
 }
 
+/// Returns 62 random bits: those of a `UUIDv7` without a time.
+pub(crate) fn random_bits() -> u64 {
+    let (_, bits) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
+    bits & (u64::MAX >> 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,7 +128,7 @@ impl EdgeFile {
             to_id,
             to_title,
             strength,
-            created,
+            created: _,
             updated,
             description,
             inert: _,
@@ -141,7 +141,6 @@ impl EdgeFile {
             ("to_id", to_id.clone()),
             ("to_title", to_title.clone()),
             ("strength", format!("{strength:?}")),
-            ("created", seconds(created)),
             ("updated", seconds(updated)),
             ("description", description.clone()),
         ]

@@ -19,6 +19,8 @@ use crate::{
         body::{self, inert},
         edge_file::EdgeFile,
         file::MemoryFile,
+        graves,
+        lineage::Lineage,
         pages,
         places::{as_link, can_be_linked, without_case},
         relation::{Relation, edge_name, type_name},
@@ -69,6 +71,8 @@ pub(crate) struct WantedFile {
     pub(crate) fields: BTreeMap<String, String>,
     /// When the file is written.
     pub(crate) when: When,
+    /// For a memory: the versions that the file follows.
+    pub(crate) lineage: Lineage,
     /// The stamp of the input that the file is made from; empty if it is unknown without generating the file.
     pub(crate) stamp: String,
 }
@@ -94,12 +98,14 @@ pub(crate) const LINKS: &str = "links";
 /// The name under which a memory's fields say that its text is written inert. A file that is inert without need stays.
 const INERT: &str = "inert";
 
-/// Fields that use and checks change without an edit. A file is not written because of them alone.
-const MOVED_BY_USE: [&str; 3] = ["confidence", "validation", "updated"];
+/// Fields that use and checks change without an edit, and in the file of an edge the titles of its ends. A file is not
+/// written because of them alone.
+const MOVED_BY_USE: [&str; 5] = ["confidence", "validation", "updated", "from_title", "to_title"];
 
 impl WantedFile {
     pub(super) fn page(text: String, when: When) -> Self {
-        Self { text, id: None, fields: BTreeMap::new(), when, stamp: String::new() }
+        let (fields, lineage) = (BTreeMap::new(), Lineage::default());
+        Self { text, id: None, fields, when, lineage, stamp: String::new() }
     }
 
     /// Returns the page made from the input with this stamp, or a settled one without text.
@@ -116,13 +122,37 @@ impl WantedFile {
 
     /// Whether these fields, which were written last, show the same.
     pub(crate) fn shows_the_same(&self, fields: &BTreeMap<String, String>) -> bool {
-        let shown = |fields: &BTreeMap<String, String>| {
-            let lasting =
-                fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()) && *name != INERT);
-            lasting.map(|(name, hash)| (name.clone(), hash.clone())).collect::<Vec<_>>()
-        };
-        let is_inert = |fields: &BTreeMap<String, String>| fields.contains_key(INERT);
-        shown(&self.fields) == shown(fields) && (is_inert(fields) || !is_inert(&self.fields))
+        show_the_same(&self.fields, fields)
+    }
+}
+
+/// Whether a file with these fields shows the same as one that was written before with the others.
+pub(super) fn show_the_same(fields: &BTreeMap<String, String>, before: &BTreeMap<String, String>) -> bool {
+    let is_inert = |fields: &BTreeMap<String, String>| fields.contains_key(INERT);
+    lasting(fields).eq(lasting(before)) && (is_inert(before) || !is_inert(fields))
+}
+
+/// Returns the fields that edits change, with their hashes.
+fn lasting(fields: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &String)> {
+    fields.iter().filter(|(name, _)| !MOVED_BY_USE.contains(&name.as_str()) && *name != INERT)
+}
+
+/// Returns a checksum of what a memory's file says, whatever use has changed and however it is written.
+pub(crate) fn checksum(fields: &BTreeMap<String, String>) -> String {
+    let said = lasting(fields).filter(|(name, _)| *name != LINKS);
+    short_hash_of(&said.flat_map(|(name, hash)| [name.as_str(), hash, ";"]).collect::<String>())
+}
+
+/// Returns the lineage of a memory's file that says this: one change more than before, if it said something else then.
+fn lineage(fields: &BTreeMap<String, String>, before: Option<&WrittenFile>, state: &VaultState) -> Lineage {
+    match before {
+        Some(before) if !before.lineage.is_unknown() && show_the_same(fields, &before.fields.by_name()) => {
+            before.lineage.clone()
+        }
+        before => {
+            let before = before.map(|before| before.lineage.clone()).unwrap_or_default();
+            before.changed(state.copy(), checksum(fields))
+        }
     }
 }
 
@@ -152,6 +182,7 @@ pub(crate) fn fields(file: &MemoryFile, pinned: bool) -> BTreeMap<String, String
         superseded_by,
         summary,
         inert,
+        lineage: _,
         extra,
         content,
     } = file;
@@ -216,7 +247,9 @@ pub(crate) fn wanted(
     options: &VaultOptions,
     is_settled: &dyn Fn(&str, &str) -> bool,
 ) -> BTreeMap<String, WantedFile> {
-    let paths = paths(&known.memories, state);
+    let before: HashMap<Uuid, (&String, &WrittenFile)> =
+        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
+    let paths = paths(&known.memories, &before);
     let by_id: HashMap<MemoryId, &Memory> = known.memories.iter().map(|memory| (memory.id, memory)).collect();
     let edges = known.shown_edges();
     let mut relations = relations(&edges);
@@ -253,27 +286,22 @@ pub(crate) fn wanted(
         let wanted = if is_settled(path, &stamp) {
             WantedFile::page(String::new(), When::Settled)
         } else {
-            let file = shown(memory);
+            let mut file = shown(memory);
             let mut fields = fields(&file, memory.pinned);
             fields.extend(links.map(|links| (LINKS.to_owned(), links)));
+            file.lineage = lineage(&fields, before.get(memory.id.as_uuid()).map(|(_, file)| *file), state);
             let text = file.write_with(&block.unwrap_or_default());
-            WantedFile { fields, ..WantedFile::page(text, When::FieldsDiffer) }
+            WantedFile { fields, lineage: file.lineage, ..WantedFile::page(text, When::FieldsDiffer) }
         };
         files.insert(path.clone(), WantedFile { id: Some(*memory.id.as_uuid()), stamp, ..wanted });
     }
-    let mut edge_files = BTreeMap::new();
-    for edge in edges.iter().filter(|edge| !edge.description.is_empty()) {
-        let ends = [by_id[&edge.from], by_id[&edge.to]];
-        let path = edge_path(edge, ends);
-        let file = EdgeFile::of(edge, ends);
-        let wanted = WantedFile {
-            id: Some(*edge.id.as_uuid()),
-            fields: file.fields(),
-            ..WantedFile::page(file.write(), When::TextDiffers)
-        };
-        files.insert(path.clone(), wanted);
-        edge_files.insert(path, *edge);
-    }
+    let edge_files = edge_files(&edges, &by_id, &before);
+    let written = |(path, edge): (&String, &&Edge)| {
+        let file = EdgeFile::of(edge, [by_id[&edge.from], by_id[&edge.to]]);
+        let page = WantedFile::page(file.write(), When::FieldsDiffer);
+        (path.clone(), WantedFile { id: Some(*edge.id.as_uuid()), fields: file.fields(), ..page })
+    };
+    files.extend(edge_files.iter().map(written));
     for (on, episodes) in days(&known.episodes, &paths) {
         let (path, stamp) = (format!("episodes/{on}.md"), stamp_of_day(&episodes, &paths));
         let is_settled = is_settled(&path, &stamp);
@@ -292,6 +320,7 @@ pub(crate) fn wanted(
         WantedFile::page(inert(&pages::curated(&known.memories, &paths)), When::UntilEdited),
     );
     files.insert(".gitignore".to_owned(), WantedFile::page(pages::IGNORED.to_owned(), When::UntilEdited));
+    files.extend(graves::wanted(state));
     let stamp = stamp_of_index(known, &files, &paths);
     let index = || {
         let entry = |memory: &Memory| (paths[&memory.id].clone(), shown(memory));
@@ -314,6 +343,21 @@ pub(crate) fn wanted(
         WantedFile::page(pages::config(known.embedder.as_deref()), When::TextDiffers),
     );
     files
+}
+
+/// Returns the edges that have their own texts, by the paths of their files. A file keeps its name when an end has another
+/// title, because machines may differ in that.
+fn edge_files<'e>(
+    edges: &[&'e Edge],
+    memories: &HashMap<MemoryId, &Memory>,
+    before: &HashMap<Uuid, (&String, &WrittenFile)>,
+) -> BTreeMap<String, &'e Edge> {
+    let path = |edge: &Edge| match before.get(edge.id.as_uuid()) {
+        Some((path, _)) => (*path).clone(),
+        None => edge_path(edge, [memories[&edge.from], memories[&edge.to]]),
+    };
+    let has_text = |edge: &&&Edge| !edge.description.is_empty();
+    edges.iter().filter(has_text).map(|edge| (path(edge), *edge)).collect()
 }
 
 fn stamp_of_day(episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {
@@ -360,16 +404,14 @@ fn stamp_of_state(known: &ExportState) -> String {
 
 /// Returns the path of each memory. A file that a person named differently keeps its name while its title, kind and pin stay
 /// the same.
-fn paths(memories: &[Memory], state: &VaultState) -> BTreeMap<MemoryId, String> {
-    let before: HashMap<Uuid, (&String, &WrittenFile)> =
-        state.files().iter().filter_map(|(path, file)| Some((file.id?, (path, file)))).collect();
+fn paths(memories: &[Memory], before: &HashMap<Uuid, (&String, &WrittenFile)>) -> BTreeMap<MemoryId, String> {
     let mut taken: HashMap<String, MemoryId> = HashMap::new();
     let mut paths = BTreeMap::new();
     // Memories that keep the names of their files are first.
     for memory in memories {
         let Some((path, written)) = before.get(memory.id.as_uuid()) else { continue };
         let is_named_so = || {
-            let fields = written.fields.by_name();
+            let fields = written.fields_then();
             named(memory).iter().all(|(name, hash)| fields.get(name) == Some(hash))
         };
         if written.stamp.starts_with(&stamp(memory)) || is_named_so() {

@@ -21,6 +21,7 @@ use crate::{
         frontmatter::{self, Field, FieldValue, FrontmatterError, quoted, words},
         guard::{guarded, is_active, is_active_name, unguarded},
         head::{HeadWriter, REST, hyphenated, number, read_time, read_window, time, window},
+        lineage::Lineage,
         relation::{Relation, relations, written},
     },
 };
@@ -61,6 +62,8 @@ pub(crate) struct MemoryFile {
     pub(crate) summary: String,
     /// Whether the text is written so that nothing in it is active. It is read as it was.
     pub(crate) inert: bool,
+    /// The versions that the file follows.
+    pub(crate) lineage: Lineage,
     /// Uninterpreted fields.
     pub(crate) extra: Map<String, Json>,
     pub(crate) content: String,
@@ -68,7 +71,7 @@ pub(crate) struct MemoryFile {
 
 /// The fields that have a meaning. All other fields are uninterpreted, and an uninterpreted field is never written under one
 /// of these names.
-pub(super) const NAMES: [&str; 28] = [
+pub(super) const NAMES: [&str; 29] = [
     "id",
     "type",
     "title",
@@ -96,6 +99,7 @@ pub(super) const NAMES: [&str; 28] = [
     "superseded_by",
     "summary",
     "inert",
+    "lineage",
     REST,
 ];
 /// The fields within `validation`.
@@ -137,6 +141,7 @@ impl MemoryFile {
             inert: memory.trust < Trust::User
                 && (is_active(&memory.content)
                     || memory.extra.iter().any(|(name, value)| is_active_name(name, &value.to_string()))),
+            lineage: Lineage::default(),
             extra: memory.extra.clone(),
             content: with_line_feeds(&memory.content),
         }
@@ -198,6 +203,7 @@ impl MemoryFile {
         head.id("superseded_by", &self.superseded_by);
         head.line("summary", (!self.summary.is_empty()).then(|| quoted(&self.summary)));
         head.plain("inert", self.inert.then_some("true"));
+        head.line("lineage", (!self.lineage.is_unknown()).then(|| self.lineage.to_string()));
     }
 
     /// Reads a file. Refuses a value of the wrong type with its line; keeps unknown fields.
@@ -286,6 +292,10 @@ impl MemoryFile {
             "superseded_by" => text()?.clone_into(&mut self.superseded_by),
             "summary" => text()?.clone_into(&mut self.summary),
             "inert" => self.inert = text()?.parse().map_err(|_| refused("it is neither true nor false"))?,
+            "lineage" => match field.value.text().map(str::parse) {
+                Some(Ok(lineage)) => self.lineage = lineage,
+                _ => drop(self.extra.insert(field.name.clone(), field.value.to_json())),
+            },
             REST => self.take_rest(&field.value),
             // This is another name for a field that was already read.
             name => drop(self.extra.insert(name.to_owned(), field.value.to_json())),

@@ -23,23 +23,27 @@ use crate::{
         body::{self, with_line_feeds},
         claim::{claim, keep_unfitting, titled},
         disk::{DiskFileKind, OnDisk},
-        export::{ExportState, LINKS, WantedFile, fields},
+        export::{ExportState, LINKS, WantedFile, fields, show_the_same},
         file::MemoryFile,
         frontmatter::{self, FrontmatterError},
+        lineage::Descent,
         places::is_of_memory,
         relation::Relation,
-        state::{FieldHashes, FileHash, VaultState, WrittenFile, short_hash_of},
+        state::{FileHash, VaultState, WrittenFile, hash_of, short_hash_of},
         ties::{self, MemoryNames, Ties},
+        versions::{Choice, Followed, Version},
     },
 };
 
 /// What became of a file since it was last written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Incoming {
-    /// A person edited a memory.
-    Edit { path: String, id: MemoryId, edit: Box<Edit>, ties: Ties },
+    /// A person edited a memory, here or on another machine.
+    Edit { path: String, id: MemoryId, edit: Box<Edit>, ties: Ties, followed: Option<Box<Followed>> },
     /// A person wrote a memory.
-    New { path: String, memory: Box<NewMemory>, relations: Vec<Relation> },
+    New { path: String, memory: Box<NewMemory>, relations: Vec<Relation>, followed: Option<Box<Followed>> },
+    /// The file is another machine's, and says what is known.
+    Known { path: String, followed: Box<Followed> },
     /// The file says only what is already known: it is written again.
     Taken { path: String },
     /// The memory and its file both changed, or the file is out of date or torn: its text is set aside. If the memory is
@@ -47,6 +51,8 @@ pub(crate) enum Incoming {
     Conflict { path: String, id: Option<MemoryId> },
     /// A person removed the file.
     Gone { path: String, id: MemoryId },
+    /// The memory was forgotten, hidden or erased on another machine.
+    Buried { path: String, id: MemoryId },
 }
 
 /// The changes found in a folder.
@@ -130,6 +136,9 @@ pub(crate) fn changes(
     changes
 }
 
+/// Why a file is refused whose memory has another one.
+const SECOND: &str = "another file has the same id";
+
 /// Refuses the whole file.
 fn refused(why: &'static str) -> FrontmatterError {
     FrontmatterError { line: 0, why }
@@ -176,25 +185,7 @@ impl<'r> FolderReading<'r> {
         state: &mut VaultState,
     ) -> Result<Option<Incoming>, FrontmatterError> {
         let text = (self.folder.text)(path).ok_or(refused("it is not UTF-8 text"))?;
-        let read = match merge_mark(&text) {
-            Some(line) => {
-                Err(FrontmatterError { line, why: "it has git's conflict markers: resolve the conflict" })
-            }
-            None => MemoryFile::read(&text),
-        };
-        let mut read = read.inspect_err(|_| self.seen.extend(id_in(&text)))?;
-        if let Some(known) = state.get(path).and_then(|written| written.id)
-            && read.id.is_empty()
-            && self.memories.contains_key(&known)
-        {
-            self.seen.insert(known);
-            if !frontmatter::has_head(&text) {
-                return Err(refused(
-                    "it has lost its head, the lines between --- and ---: put it back, or remove the file",
-                ));
-            }
-            known.to_string().clone_into(&mut read.id);
-        }
+        let mut read = self.read(path, &text, state)?;
         let is_newer = self.folder.is_newer(path);
         if is_newer && self.folder.newer.1 == Some(NewerFiles::SetAside) {
             let memory = state.get(path).and_then(|written| self.memories.get(&written.id?));
@@ -222,18 +213,15 @@ impl<'r> FolderReading<'r> {
         let by_id = id.and_then(|id| self.memories.get(&id).copied());
         let by_caller_id = || self.by_caller_id.get(read.id.as_str()).copied();
         let Some(memory) = by_id.or_else(by_caller_id) else {
-            if !read.id.is_empty() && (self.folder.is_hidden)(&read.id) {
-                return Err(refused(
-                    "its memory was erased, forgotten or hidden: undo that, or remove the file",
-                ));
-            }
-            return Ok(Some(new(path, read, self.origin)));
+            return self.unknown((path, hash, &text), read, state).map(Some);
         };
         let own = *memory.id.as_uuid();
         self.seen.insert(own);
         match path_before(state, own, path) {
             Some(before) if before != path && self.folder.has(&before) => {
-                return Err(refused("another file has the same id"));
+                let now = self.wanted.get(&own).ok_or(refused(SECOND))?;
+                let version = Version { path, hash, read, before: state.get(&before).cloned() };
+                return self.second((version, &before), (memory, now), state);
             }
             Some(before) if before != path => {
                 let file = state.remove(&before).expect("it was found there");
@@ -241,41 +229,137 @@ impl<'r> FolderReading<'r> {
             }
             // The file was saved as a memory, but an interruption kept this from being recorded.
             None if by_id.is_none() && says_the_text_of(&read, path, memory) => {
-                return Ok(Some(new(path, read, self.origin)));
+                return Ok(Some(new(path, read, id, (self.origin, hash))));
             }
             _ => {}
         }
         let Some(now) = self.wanted.get(&own) else {
             return Ok(Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }));
         };
+        let is_version = !is_newer && !read.lineage.is_unknown();
+        if is_version {
+            let version = Version { path, hash, read, before: state.get(path).cloned() };
+            if version.descent() != Descent::Same {
+                return Ok(Some(match version.choose(self.known, (memory, now), state)? {
+                    Choice::Theirs(incoming) => incoming,
+                    Choice::Ours(lineage) => {
+                        let nothing = || WrittenFile::new(Some(own), hash_of(b""), &BTreeMap::new());
+                        let before = state.get(path).cloned().unwrap_or_else(nothing);
+                        state.put(path, WrittenFile { lineage, ..before });
+                        Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }
+                    }
+                }));
+            }
+            read = version.read;
+        }
         // What a newer file says is compared with what is known, because that is where it began.
-        let written = match state.get(path) {
-            _ if is_newer => Some(now.fields.clone()),
-            written => written.map(|written| written.fields.by_name()),
+        let base = match state.get(path) {
+            _ if is_newer => Some(Base::known(now)),
+            written => written.map(Base::of),
         };
-        let (fields, done) = edit(self.known, (path, read, memory), (now, written), is_newer)?;
-        if done.is_some() {
-            return Ok(done);
+        let (fields, done) = edit(self.known, (path, read, memory), (now, base))?;
+        match done {
+            FileEdit::Same => {}
+            FileEdit::Edited(edit, ties) => {
+                let (path, id) = (path.to_owned(), memory.id);
+                return Ok(Some(Incoming::Edit { path, id, edit, ties, followed: None }));
+            }
+            FileEdit::Conflict => {
+                return Ok(Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) }));
+            }
         }
         // The file says the same as before, in other words or with other line ends, or what is already known.
         let says_what_was_written = match state.get(path) {
+            // Each machine has its own numbers of use.
+            Some(written) if is_version => show_the_same(&fields, &written.fields.by_name()),
             Some(written) => written.fields.by_name() == fields,
             None => true,
         };
         if !says_what_was_written {
             return Ok(Some(Incoming::Taken { path: path.to_owned() }));
         }
-        let written = WrittenFile {
-            id: Some(own),
-            hash: hash.clone(),
-            pending: None,
-            fields: FieldHashes::of(&fields),
-            stamp: String::new(),
-            older: Vec::new(),
-        };
-        let written = written.after(state.get(path));
+        let before = state.get(path);
+        let (lineage, stands_for) =
+            before.map(|before| (before.lineage.clone(), before.stands_for.clone())).unwrap_or_default();
+        let written =
+            WrittenFile { lineage, stands_for, ..WrittenFile::new(Some(own), hash.clone(), &fields) };
+        let written = written.after(before);
         state.put(path, written);
         Ok(None)
+    }
+
+    /// Reads a file. One that lost its id is that of the memory whose file was written there.
+    fn read(&mut self, path: &str, text: &str, state: &VaultState) -> Result<MemoryFile, FrontmatterError> {
+        let read = match merge_mark(text) {
+            Some(line) => {
+                Err(FrontmatterError { line, why: "it has git's conflict markers: resolve the conflict" })
+            }
+            None => MemoryFile::read(text),
+        };
+        let mut read = read.inspect_err(|_| self.seen.extend(id_in(text)))?;
+        if let Some(known) = state.get(path).and_then(|written| written.id)
+            && read.id.is_empty()
+            && self.memories.contains_key(&known)
+        {
+            self.seen.insert(known);
+            if !frontmatter::has_head(text) {
+                return Err(refused(
+                    "it has lost its head, the lines between --- and ---: put it back, or remove the file",
+                ));
+            }
+            known.to_string().clone_into(&mut read.id);
+        }
+        Ok(read)
+    }
+
+    /// Returns what becomes of a file of no known memory. Without an id, it gets one that other machines give it, too.
+    fn unknown(
+        &self,
+        (path, hash, text): (&str, &FileHash, &str),
+        read: MemoryFile,
+        state: &VaultState,
+    ) -> Result<Incoming, FrontmatterError> {
+        if !read.id.is_empty() && (self.folder.is_hidden)(&read.id) {
+            return Err(refused("its memory was erased, forgotten or hidden: undo that, or remove the file"));
+        }
+        let id = if read.id.is_empty() { Some(state.id_of(path, text)) } else { uuid(&read.id) };
+        let is_free =
+            |id: &Uuid| !self.memories.contains_key(id) && !(self.folder.is_hidden)(&id.to_string());
+        Ok(new(path, read, id.filter(is_free), (self.origin, hash)))
+    }
+
+    /// Returns what becomes of the second file of a memory, whose first is at another path: on one machine it was renamed.
+    fn second(
+        &self,
+        (version, at): (Version<'_>, &str),
+        (memory, now): (&Memory, &WantedFile),
+        state: &mut VaultState,
+    ) -> Result<Option<Incoming>, FrontmatterError> {
+        let first = self.folder.files.iter().find(|file| file.path == at).map(|file| &file.found);
+        let (Some(DiskFileKind::Text(first)), Some(before)) = (first, version.before.clone()) else {
+            return Err(refused(SECOND));
+        };
+        let (path, hash) = (version.path.to_owned(), version.hash.clone());
+        let is_plain_copy = version.is_as_a_machine_wrote();
+        match version.descent() {
+            _ if !before.is_of(first) || version.read.lineage.is_unknown() => return Err(refused(SECOND)),
+            Descent::Same => return Err(refused(SECOND)), // A person's copy.
+            Descent::Older if is_plain_copy => {
+                state.put(&path, Version::stale(&hash));
+                return Ok(None);
+            }
+            _ => {}
+        }
+        match version.choose(self.known, (memory, now), state)? {
+            Choice::Theirs(incoming) => {
+                state.put(at, Version::stale(first));
+                Ok(Some(incoming))
+            }
+            Choice::Ours(lineage) => {
+                state.put(at, WrittenFile { lineage, ..before });
+                Ok(Some(Incoming::Conflict { path, id: Some(memory.id) }))
+            }
+        }
     }
 
     /// Returns the memories whose files a person removed. Leaves out files that an interrupted run had not written yet,
@@ -326,15 +410,43 @@ fn path_before(state: &VaultState, id: Uuid, path: &str) -> Option<String> {
     state.files().iter().find(|(_, file)| file.id == Some(id)).map(|(path, _)| path.clone())
 }
 
-/// Returns the hashes of the fields of a memory's file, and a person's edit of it, compared with what was last written.
-fn edit(
+/// What a file is compared with.
+pub(super) struct Base {
+    /// The fields of the file that it was made from.
+    pub(super) written: BTreeMap<String, String>,
+    /// The fields of the memory at that time.
+    pub(super) then: BTreeMap<String, String>,
+    /// Whether the file was written later, from another database.
+    pub(super) is_later: bool,
+}
+
+impl Base {
+    /// Compares with what was written or taken in last.
+    pub(super) fn of(written: &WrittenFile) -> Self {
+        Self { written: written.fields.by_name(), then: written.fields_then(), is_later: false }
+    }
+
+    /// Compares with what is known, so that everything in which the file differs counts.
+    pub(super) fn known(now: &WantedFile) -> Self {
+        Self { written: now.fields.clone(), then: now.fields.clone(), is_later: true }
+    }
+}
+
+/// What became of a file.
+pub(super) enum FileEdit {
+    /// It says what it was made from, or what is known.
+    Same,
+    Edited(Box<Edit>, Ties),
+    /// The memory changed in the same part, or it is unknown what the file was made from.
+    Conflict,
+}
+
+/// Returns the hashes of the fields of a memory's file, and what became of it, compared with a base.
+pub(super) fn edit(
     known: &ExportState,
     (path, mut read, memory): (&str, MemoryFile, &Memory),
-    (now, written): (&WantedFile, Option<BTreeMap<String, String>>),
-    is_newer: bool,
-) -> Result<(BTreeMap<String, String>, Option<Incoming>), FrontmatterError> {
-    let conflict =
-        |there| Ok((there, Some(Incoming::Conflict { path: path.to_owned(), id: Some(memory.id) })));
+    (now, base): (&WantedFile, Option<Base>),
+) -> Result<(BTreeMap<String, String>, FileEdit), FrontmatterError> {
     let pinned = path.starts_with("vault/");
     // A file that was moved into another kind's folder gets that kind, unless its head says otherwise.
     if read.kind == Some(memory.kind) || read.kind.is_none() {
@@ -358,9 +470,10 @@ fn edit(
     let mut there = fields(&read, pinned);
     // The block of links cannot be edited.
     there.extend(now.fields.get(LINKS).map(|links| (LINKS.to_owned(), links.clone())));
-    let Some(written) = written else {
+    let Some(Base { written, then, is_later }) = base else {
         // The file was not written from here, so its original content is unknown.
-        return if now.shows_the_same(&there) { Ok((there, None)) } else { conflict(there) };
+        let same = if now.shows_the_same(&there) { FileEdit::Same } else { FileEdit::Conflict };
+        return Ok((there, same));
     };
     for (name, _) in is_said.into_iter().filter(|(_, is_said)| !is_said) {
         there.extend(written.get(name).map(|was| (name.to_owned(), was.clone())));
@@ -368,23 +481,23 @@ fn edit(
     let differs = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>, name: &str| {
         one.get(name) != other.get(name)
     };
-    if !is_newer && read.updated.is_some() && differs(&there, &written, "updated") {
-        return conflict(there);
+    let is_dated = read.updated.is_some() && read.lineage.is_unknown();
+    if !is_later && is_dated && differs(&there, &written, "updated") {
+        return Ok((there, FileEdit::Conflict));
     }
     let taken_out = written.keys().filter(|name| ties::is_name(name));
     let names = there.keys().chain(taken_out).map(String::as_str);
     let edited: BTreeSet<&str> = names.filter(|name| differs(&there, &written, name)).collect();
-    if !is_newer && ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name))
+    if !is_later && ["status", "superseded_by", "origin", "created"].iter().any(|name| edited.contains(name))
     {
         return Err(refused(
             "status, superseded_by, origin and created cannot be edited in the file: put them back \
              as they were",
         ));
     }
-    let changed_here =
-        |name: &&str| differs(&now.fields, &written, name) && differs(&now.fields, &there, name);
+    let changed_here = |name: &&str| differs(&now.fields, &then, name) && differs(&now.fields, &there, name);
     if edited.iter().filter(|name| **name != "updated").any(changed_here) {
-        return conflict(there);
+        return Ok((there, FileEdit::Conflict));
     }
     let of = |name: &str| edited.contains(name) && differs(&there, &now.fields, name);
     let MemoryFile { kind, title, tags, importance, confidence, procedure, .. } = &read;
@@ -413,19 +526,15 @@ fn edit(
     };
     let ties = ties::ties(&known.edges, memory, &read.relations, of);
     if edit.is_empty() && ties == Ties::default() {
-        return Ok((there, None));
+        return Ok((there, FileEdit::Same));
     }
-    let edit = Incoming::Edit { path: path.to_owned(), id: memory.id, edit: Box::new(edit), ties };
-    Ok((there, Some(edit)))
+    Ok((there, FileEdit::Edited(Box::new(edit), ties)))
 }
 
 /// Returns the edge for a relation of a file.
 pub(crate) fn new_edge(relation: &Relation, origin: Origin) -> NewEdge {
     let edge = NewEdge::new(relation.edge_type).origin(origin).context(relation.context.clone());
-    match relation.strength {
-        Some(strength) => edge.strength(strength),
-        None => edge,
-    }
+    NewEdge { strength: relation.strength, id: relation.edge_id.parse().ok(), ..edge }
 }
 
 /// Returns the kind of memories in the folder that a file is in.
@@ -440,12 +549,20 @@ fn stem(path: &str) -> &str {
 }
 
 /// Turns a file that a person wrote into a memory to save: it is a claim, whatever the file says about itself.
-fn new(path: &str, mut file: MemoryFile, origin: Origin) -> Incoming {
+fn new(path: &str, mut file: MemoryFile, id: Option<Uuid>, (origin, hash): (Origin, &FileHash)) -> Incoming {
     let pinned = path.starts_with("vault/");
     let relations = file.relations.clone();
+    let followed = (!file.lineage.is_unknown()).then(|| {
+        let written = WrittenFile::new(uuid(&file.id), hash.clone(), &fields(&file, pinned));
+        Box::new(Followed {
+            written: WrittenFile { lineage: file.lineage.clone(), ..written },
+            is_adopted: true,
+            is_contested: false,
+            superseded_by: file.superseded_by.clone(),
+        })
+    });
     let kind = kind_of_folder(path).unwrap_or(MemoryKind::General);
     keep_unfitting(&mut file, kind);
-    let id = uuid(&file.id).map(MemoryId::from);
-    let memory = NewMemory { id, ..claim(file, kind, stem(path), (origin, pinned)) };
-    Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations }
+    let memory = NewMemory { id: id.map(MemoryId::from), ..claim(file, kind, stem(path), (origin, pinned)) };
+    Incoming::New { path: path.to_owned(), memory: Box::new(memory), relations, followed }
 }

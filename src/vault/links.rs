@@ -37,7 +37,7 @@ pub(crate) fn tie(incoming: &mut [Incoming], known: &ExportState, wanted: &BTree
         let (of, text) = match &*one {
             Incoming::Edit { id, edit, .. } => (Some(*id.as_uuid()), edit.content.as_deref()),
             Incoming::New { memory, .. } => (None, Some(memory.content.as_str())),
-            Incoming::Taken { .. } | Incoming::Conflict { .. } | Incoming::Gone { .. } => continue,
+            _ => continue,
         };
         let linked = text.into_iter().flat_map(names).filter_map(|name| files.get(name).copied());
         let linked: BTreeSet<Uuid> = linked

@@ -14,9 +14,11 @@ pub(crate) mod foreign;
 pub(crate) mod frontmatter;
 #[cfg(test)]
 mod fuzz;
+pub(crate) mod graves;
 pub(crate) mod guard;
 pub(crate) mod head;
 pub(crate) mod incoming;
+pub(crate) mod lineage;
 pub(crate) mod links;
 pub(crate) mod newer;
 pub(crate) mod one;
@@ -29,3 +31,4 @@ pub(crate) mod restore;
 pub(crate) mod sections;
 pub(crate) mod state;
 pub(crate) mod ties;
+pub(crate) mod versions;

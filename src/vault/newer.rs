@@ -41,7 +41,7 @@ pub(crate) fn newer_files(
         let Some((revision, at)) = stamped_at(&written.stamp) else { return Ok(false) };
         if is_stamped(memory, written)
             || now.when == When::Settled
-            || now.shows_the_same(&written.fields.by_name())
+            || now.shows_the_same(&written.fields_then())
         {
             return Ok(false);
         }
@@ -62,7 +62,7 @@ pub(crate) fn newer_files(
     let tells_of_edges = |(path, written): &(&String, &WrittenFile)| {
         let Some(id) = written.id else { return false };
         let is_shown =
-            |now: &&WantedFile| now.when == When::Settled || now.shows_the_same(&written.fields.by_name());
+            |now: &&WantedFile| now.when == When::Settled || now.shows_the_same(&written.fields_then());
         let is_other = !by_id.get(&id).is_some_and(is_shown);
         let is_same = |memory: &&Memory| is_stamped(memory, written);
         is_other && (path.starts_with(FOLDER) || memories.get(&id).is_some_and(is_same))

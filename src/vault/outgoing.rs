@@ -25,6 +25,8 @@ pub(crate) struct There {
     pub(crate) files: BTreeMap<String, Option<FileHash>>,
     /// Files whose edits were taken in, so that they may be overwritten.
     pub(crate) taken: BTreeSet<String>,
+    /// Memories' files that another machine wrote and that were taken in: they stay as they are.
+    pub(crate) adopted: BTreeSet<String>,
     /// Files that are left untouched.
     pub(crate) kept: BTreeSet<String>,
     /// Files whose texts should be set aside.
@@ -170,6 +172,12 @@ fn plan<'w>(
             report.refused.push(RefusedFile { path: path.clone(), line: None, why });
             continue;
         }
+        if let Some(before) = state.get(path).filter(|_| there.adopted.contains(path)) {
+            report.unchanged += 1;
+            let stands_for = FieldHashes::of(&file.fields);
+            state.put(path, WrittenFile { stands_for, stamp: file.stamp.clone(), ..before.clone() });
+            continue;
+        }
         match what_is_due(disk, (path, file), state.get(path), there) {
             FileAction::Nothing => {
                 report.unchanged += 1;
@@ -215,12 +223,9 @@ fn plan<'w>(
 
 fn written(file: &WantedFile) -> WrittenFile {
     WrittenFile {
-        id: file.id,
-        hash: hash_of(file.text.as_bytes()),
-        pending: None,
-        fields: FieldHashes::of(&file.fields),
+        lineage: file.lineage.clone(),
         stamp: file.stamp.clone(),
-        older: Vec::new(),
+        ..WrittenFile::new(file.id, hash_of(file.text.as_bytes()), &file.fields)
     }
 }
 
@@ -283,9 +288,15 @@ fn what_is_due(
     let as_written = written.filter(|written| there.is_as_written(path, written));
     match as_written {
         None if has_ending(path, "json") || has_ending(path, "jsonl") => FileAction::Write,
+        // The state is gone: the next sync reads which version it is.
+        None if is_of_memory(path)
+            && disk.text(path).is_some_and(|text| is_same_but_lineage(&text, &file.text)) =>
+        {
+            FileAction::Nothing
+        }
         None if is_of_memory(path) => FileAction::Edited,
         Some(written) if file.when == When::FieldsDiffer && !there.taken.contains(path) => {
-            let is_same = file.shows_the_same(&written.fields.by_name()) && written.pending.is_none();
+            let is_same = file.shows_the_same(&written.fields_then()) && written.pending.is_none();
             if is_same { FileAction::Nothing } else { FileAction::Write }
         }
         Some(_) if file.when == When::TextDiffers || is_of_memory(path) => FileAction::Write,
@@ -308,6 +319,13 @@ fn what_is_due(
     }
 }
 
+/// Whether two files of a memory differ at most in the versions that they follow.
+fn is_same_but_lineage(one: &str, other: &str) -> bool {
+    one.lines()
+        .filter(|line| !line.starts_with("lineage: "))
+        .eq(other.lines().filter(|line| !line.starts_with("lineage: ")))
+}
+
 /// Returns an unused name next to a file: `NAME.conflict.md`, then `NAME.2.conflict.md`; `None` if there are too many.
 fn free_name(disk: &Disk, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
@@ -321,15 +339,15 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::faults::Faults;
+    use crate::{faults::Faults, vault::lineage::Lineage};
 
     fn open(folder: &std::path::Path, faults: Faults) -> Disk {
         Disk::open(folder, ".thermocline", faults, |_| Ok(())).unwrap()
     }
 
     fn page(text: &str) -> WantedFile {
-        let (fields, when) = (BTreeMap::new(), When::TextDiffers);
-        WantedFile { text: text.to_owned(), id: None, fields, when, stamp: String::new() }
+        let (fields, when, lineage) = (BTreeMap::new(), When::TextDiffers, Lineage::default());
+        WantedFile { text: text.to_owned(), id: None, fields, when, lineage, stamp: String::new() }
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::{
 
 /// The files that git should ignore: those that use changes, those that are derived from others, and those that only this
 /// folder needs.
-pub(crate) const IGNORED: &str =
-    "_state.json\n_index.json\n_embeddings.json\n_config.json\n_sync.json\n_lock\n";
+pub(crate) const IGNORED: &str = "/CORE.md\n/REFLECTION.md\n/PROFILE.md\n/MEMORY.md\n/episodes/\n/_*.json\n/_lock\n/.thermocline\n\
+     .thermocline-new*\n*.conflict.md\n";
 
 /// Writes the page of a day: its episodes, in order. `paths` are the files of memories.
 pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {

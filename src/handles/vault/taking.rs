@@ -8,19 +8,20 @@ use crate::{
     model::{
         edge::{Direction, EdgeType},
         ids::MemoryId,
-        memory::{edit::Edit, known::Memory, new::NewMemory, saved::SaveOutcome},
+        memory::{edit::Edit, known::Memory, new::NewMemory, saved::SaveOutcome, words::MemoryStatus},
         turn::Origin,
         vault::{RefusedFile, VaultReport},
     },
     vault::{
-        edges::EdgeEdit,
+        edges::{EdgeEdit, NO_EDGE},
         export::{ExportState, named},
         incoming::{Incoming, new_edge},
         outgoing::There,
         read::Hidden,
         relation::Relation,
-        state::{FieldHashes, VaultState, WrittenFile, hash_of},
+        state::{VaultState, WrittenFile, hash_of},
         ties::{self, MemoryNames, Ties},
+        versions::Followed,
     },
 };
 
@@ -37,6 +38,8 @@ pub(super) struct VaultIntake<'v> {
     pub(super) report: &'v mut VaultReport,
     names: MemoryNames,
     to_tie: Vec<ToTie>,
+    /// Memories, and what supersedes them, as other machines' files say.
+    to_supersede: Vec<(MemoryId, String)>,
     /// The edges that were added: both ends' files state each, and the words of the user stand before those of others.
     tied: HashSet<(MemoryId, MemoryId, EdgeType)>,
 }
@@ -66,17 +69,21 @@ impl<'v> VaultIntake<'v> {
             report,
             names,
             to_tie: Vec::new(),
+            to_supersede: Vec::new(),
             tied: HashSet::new(),
         }
     }
 
-    /// Applies all changes; in a dry run it only reports them. Returns whether relations between memories changed.
+    /// Applies all changes; in a dry run it only reports them. Returns whether relations between memories, or the lineages of
+    /// files, changed.
     pub(super) async fn all(
         mut self,
         incoming: Vec<Incoming>,
         edges: Vec<EdgeEdit>,
         deletes: bool,
     ) -> Result<bool> {
+        let follows = |one: &Incoming| matches!(one, Incoming::Known { .. });
+        let has_followed = incoming.iter().any(follows);
         let (edits, others): (Vec<_>, Vec<_>) =
             incoming.into_iter().partition(|one| matches!(one, Incoming::Edit { .. }));
         self.edits(edits).await?;
@@ -86,10 +93,15 @@ impl<'v> VaultIntake<'v> {
                 Incoming::Conflict { path, id } => self.conflict(path, id).await?,
                 Incoming::Gone { path, id } if deletes => self.gone(path, id).await?,
                 Incoming::Gone { .. } | Incoming::Edit { .. } => {}
-                Incoming::New { path, memory, relations } => self.added(path, *memory, relations).await?,
+                Incoming::Buried { path, id } => self.buried(path, id).await?,
+                Incoming::Known { path, followed } => self.follow(path, *followed),
+                Incoming::New { path, memory, relations, followed } => {
+                    self.added(path, *memory, relations, followed).await?;
+                }
             }
         }
-        let has_tied = !self.report.dry_run && self.tie_all().await?;
+        let has_tied =
+            !self.report.dry_run && (self.tie_all().await? | self.supersede_all().await? | has_followed);
         // The text of an edge comes after the relation, which would replace it.
         for edit in edges {
             self.edge(edit).await?;
@@ -98,13 +110,23 @@ impl<'v> VaultIntake<'v> {
     }
 
     /// Applies a person's edit of an edge's file.
-    async fn edge(&mut self, EdgeEdit { path, from, to, edge }: EdgeEdit) -> Result<()> {
-        if !self.report.dry_run
-            && let Err(error) = self.memories.relate(from, edge, to).await
-        {
-            return self.refuse(error, path);
+    async fn edge(&mut self, EdgeEdit { path, from, to, edge, followed }: EdgeEdit) -> Result<()> {
+        if !self.report.dry_run {
+            // A file does not bring an edge that no memory's head has.
+            if let Some(id) = followed.as_ref().and_then(|followed| followed.id)
+                && self.memories.edge(id.into()).await.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            {
+                self.leave(path, NO_EDGE.to_owned());
+                return Ok(());
+            }
+            if let Err(error) = self.memories.relate(from, edge, to).await {
+                return self.refuse(error, path);
+            }
         }
-        self.there.taken.insert(path.clone());
+        match followed {
+            Some(followed) => self.state.put(&path, followed),
+            None => drop(self.there.taken.insert(path.clone())),
+        }
         self.report.edited.push(path);
         Ok(())
     }
@@ -129,6 +151,44 @@ impl<'v> VaultIntake<'v> {
         Ok(())
     }
 
+    /// Forgets a memory because a tombstone says so. Its file goes when the folder is written.
+    async fn buried(&mut self, path: String, id: MemoryId) -> Result<()> {
+        if !self.report.dry_run {
+            self.memories.forget(id).await?;
+        }
+        self.report.forgotten.push(path);
+        Ok(())
+    }
+
+    /// Records another machine's version of a file, which the memory says by now.
+    fn follow(&mut self, path: String, followed: Followed) {
+        let Followed { written, is_adopted, superseded_by, .. } = followed;
+        if let Some(id) = written.id.filter(|_| !superseded_by.is_empty()) {
+            self.to_supersede.push((id.into(), superseded_by));
+        }
+        self.state.put(&path, written);
+        if is_adopted {
+            self.there.adopted.insert(path)
+        } else {
+            self.there.taken.insert(path)
+        };
+    }
+
+    /// Supersedes the memories that another machine's files call superseded. If one cannot be, its file stays as it is.
+    async fn supersede_all(&mut self) -> Result<bool> {
+        let mut has_superseded = false;
+        for (old, new) in std::mem::take(&mut self.to_supersede) {
+            let holds = self.memories.get(old).await?.status != MemoryStatus::Superseded;
+            let Some(new) = self.names.get(&new).filter(|new| holds && *new != old) else { continue };
+            match self.memories.supersede_by(old, new).await {
+                Ok(_) => has_superseded = true,
+                Err(error) if is_of_the_file(error.kind()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(has_superseded)
+    }
+
     /// Applies several edits at once, because edits that wait for the writer together are made durable together.
     async fn edits(&mut self, edits: Vec<Incoming>) -> Result<()> {
         let at_once = AT_ONCE.min(self.memories.store.config().queue_len);
@@ -136,23 +196,30 @@ impl<'v> VaultIntake<'v> {
         loop {
             let (mut some, mut doing) = (Vec::new(), Vec::new());
             for one in edits.by_ref().take(at_once) {
-                let Incoming::Edit { path, id, edit, ties } = one else { continue };
+                let Incoming::Edit { path, id, edit, ties, followed } = one else { continue };
                 let edit = Edit { origin: Some(Origin::User), ..*edit };
                 let is_done = self.report.dry_run || edit.is_empty();
                 let memories = self.memories;
                 doing.push(
                     async move { if is_done { Ok(()) } else { memories.edit(id, edit).await.map(drop) } },
                 );
-                some.push(ToTie { path: Some(path), id, ties });
+                some.push((ToTie { path: Some(path), id, ties }, followed));
             }
             if some.is_empty() {
                 return Ok(());
             }
-            for (one, done) in some.into_iter().zip(together(doing).await) {
+            for ((one, followed), done) in some.into_iter().zip(together(doing).await) {
                 let path = one.path.clone().unwrap_or_default();
                 match done {
                     Ok(()) => {
-                        self.there.taken.insert(path.clone());
+                        if let Some(followed) = followed {
+                            if followed.is_contested {
+                                self.contested(&path, one.id).await?;
+                            }
+                            self.follow(path.clone(), *followed);
+                        } else {
+                            self.there.taken.insert(path.clone());
+                        }
                         self.report.edited.push(path);
                         self.to_tie.push(one);
                     }
@@ -162,7 +229,22 @@ impl<'v> VaultIntake<'v> {
         }
     }
 
-    async fn added(&mut self, path: String, memory: NewMemory, relations: Vec<Relation>) -> Result<()> {
+    /// Asks a person about a memory whose text gave way to another machine's.
+    async fn contested(&mut self, path: &str, id: MemoryId) -> Result<()> {
+        if !self.report.dry_run {
+            self.memories.ask_of_conflict(id).await?;
+        }
+        self.report.conflicts.push(path.to_owned());
+        Ok(())
+    }
+
+    async fn added(
+        &mut self,
+        path: String,
+        memory: NewMemory,
+        relations: Vec<Relation>,
+        followed: Option<Box<Followed>>,
+    ) -> Result<()> {
         if self.report.dry_run {
             self.there.kept.insert(path.clone());
             self.report.saved.push(path);
@@ -184,15 +266,26 @@ impl<'v> VaultIntake<'v> {
         let is_its_own =
             matches!(saved.outcome, SaveOutcome::New | SaveOutcome::Restored | SaveOutcome::Superseded(_));
         self.names.add(id, caller_id.as_deref().filter(|_| is_its_own));
-        let written = self.keeps_its_name(&saved.memory, &path);
-        self.state.put(&path, written);
+        let followed = followed.filter(|followed| followed.written.id == Some(*id.as_uuid()));
+        let is_followed = followed.is_some();
+        if let Some(mut followed) = followed {
+            if origin != Origin::User {
+                followed.superseded_by.clear(); // Only a person says what takes the place of what.
+            }
+            self.follow(path.clone(), *followed);
+        } else {
+            let written = self.keeps_its_name(&saved.memory, &path);
+            self.state.put(&path, written);
+        }
         let add = relations.into_iter().map(|relation| {
             let edge = new_edge(&relation, origin);
             (relation, edge)
         });
         let ties = Ties { add: add.collect(), ..Ties::default() };
         self.to_tie.push(ToTie { path: Some(path.clone()), id, ties });
-        self.there.taken.insert(path.clone());
+        if !is_followed {
+            self.there.taken.insert(path.clone());
+        }
         self.report.saved.push(path);
         Ok(())
     }
@@ -231,6 +324,11 @@ impl<'v> VaultIntake<'v> {
         let mut left: Vec<Relation> = Vec::new();
         for (relation, edge) in kept.chain(add) {
             match self.names.get(&relation.target) {
+                Some(other) if relation.edge_type == EdgeType::Supersedes => {
+                    if edge.origin == Origin::User && relation.direction == Direction::Outgoing {
+                        self.to_supersede.push((other, id.as_uuid().to_string()));
+                    }
+                }
                 Some(other) => {
                     let is_incoming = relation.direction == Direction::Incoming;
                     let (from, to) = if is_incoming { (other, id) } else { (id, other) };
@@ -264,15 +362,7 @@ impl<'v> VaultIntake<'v> {
     /// Creates the state of a file that keeps the name a person gave it.
     fn keeps_its_name(&self, memory: &Memory, path: &str) -> WrittenFile {
         let hash = self.there.files.get(path).cloned().flatten().unwrap_or_else(|| hash_of(b""));
-        let fields = FieldHashes::of(&named(memory));
-        WrittenFile {
-            id: Some(*memory.id.as_uuid()),
-            hash,
-            pending: None,
-            fields,
-            stamp: String::new(),
-            older: Vec::new(),
-        }
+        WrittenFile::new(Some(*memory.id.as_uuid()), hash, &named(memory))
     }
 
     /// Reports a problem with one file, so that the other files are still applied. Returns an error for a problem that

@@ -7,10 +7,10 @@ use std::{
 };
 
 use rusqlite::Connection;
-use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    model::ids::random_bits,
     store::file::{db_file, errors::from_io, log_number},
 };
 
@@ -64,9 +64,7 @@ fn names(to: &Path) -> Result<(PathBuf, PathBuf)> {
 
 /// Returns a temporary name beside the file that a copy will become.
 pub(super) fn partial_name(to: &Path) -> PathBuf {
-    // The last 62 random bits of a UUIDv7 without a time.
-    let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
-    db_file::beside(to, &format!(".partial-{random:x}"))
+    db_file::beside(to, &format!(".partial-{:x}", random_bits()))
 }
 
 /// Syncs the folder of a file, so that its name lasts.

@@ -17,10 +17,10 @@ use rusqlite::{
     Connection, OpenFlags,
     backup::{Backup, StepResult},
 };
-use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    model::ids::random_bits,
     store::file::{connect, errors::from_io},
 };
 
@@ -150,9 +150,7 @@ fn in_memory(header: &[u8], rest: &[u8]) -> Result<(PathBuf, Connection)> {
     let size = header.len() + rest.len();
     let mut alone = Connection::open_in_memory()?;
     alone.deserialize_read_exact("main", Cursor::new(header).chain(rest), size, true)?;
-    // The random bits of a UUIDv7 without a time.
-    let name = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).simple();
-    let uri = PathBuf::from(format!("file:/thermocline-{name}?vfs=memdb"));
+    let uri = PathBuf::from(format!("file:/thermocline-{:x}?vfs=memdb", random_bits()));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_URI

@@ -16,10 +16,10 @@ use std::{
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig};
-use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::{
     error::{Error, ErrorKind, Result},
+    model::ids::random_bits,
     store::file::{
         connect,
         db_file::{FileKey, beside},
@@ -71,9 +71,7 @@ const LEAST: u32 = 1 << 24;
 
 /// Returns a random number from [`LEAST`] to 2^30, so that raising it never overflows.
 fn random() -> u32 {
-    // The last 62 random bits of a UUIDv7 without a time.
-    let (_, random) = Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)).as_u64_pair();
-    LEAST + u32::try_from(random % u64::from((1 << 30) - LEAST)).unwrap_or(0)
+    LEAST + u32::try_from(random_bits() % u64::from((1 << 30) - LEAST)).unwrap_or(0)
 }
 
 /// Checks the log beside a file, before the first connection reads through it. Does nothing if there is no log, or if

@@ -167,9 +167,11 @@ fn a_file_that_lost_its_id_is_known_by_its_path_and_one_without_a_head_is_named(
     kept.sync();
     let path = kept.path(id);
     let whole = kept.text(&path);
-    let without_id: String = whole.split_inclusive('\n').filter(|line| !line.starts_with("id:")).collect();
-    for text in [without_id, whole.replacen("---\n", "--- \n", 1)] {
-        kept.put(&path, &text.replace("how it is mended", "how it was mended"));
+    let without_id =
+        |text: &str| text.split_inclusive('\n').filter(|line| !line.starts_with("id:")).collect::<String>();
+    let with_a_blank = |text: &str| text.replacen("---\n", "--- \n", 1);
+    for change in [&without_id as &dyn Fn(&str) -> String, &with_a_blank] {
+        kept.put(&path, &change(&kept.text(&path)).replace("how it is mended", "how it was mended"));
         let report = kept.sync();
         assert_eq!((&report.edited, report.saved.len()), (&vec![path.clone()], 0), "{report:?}");
         assert!(kept.known.get(id).content.contains("was mended"));

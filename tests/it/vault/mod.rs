@@ -11,6 +11,7 @@ mod inert;
 mod killed;
 mod older;
 mod relating;
+mod shared;
 mod writing;
 
 pub use killed::child_syncs;

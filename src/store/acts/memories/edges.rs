@@ -17,9 +17,13 @@ use crate::{
             operation::{MemoryOperation, conflict},
             voices::check_may_contradict,
         },
-        rows::memories::{
-            edges::{self, EdgeRow},
-            row::MemoryRow,
+        rows::{
+            memories::{
+                edges::{self, EdgeRow},
+                row::MemoryRow,
+                transfer::OWNER_OF_EDGE,
+            },
+            transfer::is_any_owned,
         },
         scope::Scope,
         write_tx::WriteTx,
@@ -51,6 +55,10 @@ impl WriteTx<'_> {
             [&from, &to].into_iter().try_for_each(|row| check_may_contradict(row, Trust::of(new.origin)))?;
         }
         let (sql, now) = (operation.tx.sql, operation.now);
+        let own_id = match new.id {
+            Some(id) if !is_any_owned(sql, OWNER_OF_EDGE, &[id])? => Some(id),
+            _ => None,
+        };
         if let Some(EdgeRow { edge: known, .. }) =
             edges::between(sql, scope, (from.memory_no, to.memory_no), new.edge_type)?
         {
@@ -63,15 +71,24 @@ impl WriteTx<'_> {
                 description: new.description.clone(),
                 ..known.clone()
             };
-            if edge == known {
+            // Two machines that related the same memories agree on the first id.
+            let first_id = own_id.filter(|id| *id < known.id);
+            if edge == known && first_id.is_none() {
                 return Ok(known);
             }
             let edge = Edge { updated_at: *now, ..edge };
-            edges::update(sql, scope, &edge)?;
+            let Some(id) = first_id else {
+                edges::update(sql, scope, &edge)?;
+                return Ok(edge);
+            };
+            let ends = if known.from == from.id { (&from, &to) } else { (&to, &from) };
+            edges::remove(sql, scope, known.id)?;
+            let edge = Edge { id, ..edge };
+            edges::insert(sql, scope, (ends.0.memory_no, ends.1.memory_no), &edge)?;
             return Ok(edge);
         }
         let edge = Edge {
-            id: EdgeId::new(*now),
+            id: own_id.unwrap_or_else(|| EdgeId::new(*now)),
             from: from.id,
             to: to.id,
             edge_type: new.edge_type,
