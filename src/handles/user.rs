@@ -135,8 +135,9 @@ impl User {
     /// Returns the session with the caller's own key, if there is one. Starts nothing.
     pub async fn find_session(&self, key: &str) -> Result<Option<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
-        let found = off_thread(move || store.snapshot()?.session_named(&scope, &key)).await?;
-        Ok(found.map(|session| self.handle(session.info.id)))
+        // Only the id is read, so that a session whose row is damaged can still be erased.
+        let parts = off_thread(move || store.snapshot()?.session_parts(&scope, &key)).await?;
+        Ok(parts.first().map(|id| self.handle(*id)))
     }
 
     /// Returns all sessions with the caller's own key, newest first. There are several if the conversation continued after a
@@ -145,7 +146,7 @@ impl User {
     pub async fn session_parts(&self, key: &str) -> Result<Vec<Session>> {
         let (store, scope, key) = (Arc::clone(&self.store), self.scope, key.to_owned());
         let parts = off_thread(move || store.snapshot()?.session_parts(&scope, &key)).await?;
-        Ok(parts.into_iter().map(|part| self.handle(part.info.id)).collect())
+        Ok(parts.into_iter().map(|id| self.handle(id)).collect())
     }
 
     /// Records a turn in the session with this key (1 to 256 bytes). `None` means the newest open session without a key. The
@@ -176,8 +177,8 @@ impl User {
     /// Returns the session with this id. Another user's session is not found, even by its id.
     pub async fn session_by_id(&self, id: SessionId) -> Result<Session> {
         let (store, scope) = (Arc::clone(&self.store), self.scope);
-        let found = off_thread(move || store.snapshot()?.session(&scope, id)).await?;
-        Ok(self.handle(found.info.id))
+        off_thread(move || store.snapshot()?.check_session(&scope, id)).await?;
+        Ok(self.handle(id))
     }
 
     /// Returns a page of the user's sessions, the last added first: at most `limit` of them (1 to 1,000) after the session

@@ -1,11 +1,14 @@
 //! A slice of a job's work: a transaction that holds the job's lease.
 
-use crate::store::{
-    rows::jobs::{self, Lease},
-    scope::Scope,
-    slice_error::{SliceError, SliceResult},
-    sql::UserRow,
-    write_tx::WriteTx,
+use crate::{
+    error::sound,
+    store::{
+        rows::jobs::{self, Lease},
+        scope::Scope,
+        slice_error::{SliceError, SliceResult},
+        sql::UserRow,
+        write_tx::WriteTx,
+    },
 };
 
 /// The transaction through which a job writes. Only the holder of the job can get one.
@@ -19,7 +22,8 @@ impl<'t, 'a> JobTx<'t, 'a> {
     /// user's row first, as every act on a user does.
     pub(crate) fn hold(tx: &'t mut WriteTx<'a>, lease: &'t Lease) -> SliceResult<Self> {
         if let Some(scope) = lease.scope {
-            tx.sql.lock_user(scope.user_no)?;
+            // What the row holds is read by the act itself, which may be an erase of the user whose row is damaged.
+            sound(tx.sql.lock_user(scope.user_no))?;
         }
         jobs::hold(tx.sql, lease, (tx.sql.lease_clock()?, tx.config.lease))?;
         Ok(Self { tx, lease })

@@ -31,7 +31,7 @@ use crate::{
         file::{db_file::DbFile, readers::ReadTransaction, sqlite::Sqlite, watch::Mark},
         live::Live,
         rows::{
-            all_users, anchor_reads, aside,
+            all_users, anchor_reads, aside, doomed_sessions,
             embedding::{self, EmbeddingStatus},
             jobs::{self, FoundJob},
             originals,
@@ -136,6 +136,11 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| users::revision(sql, scope))
     }
 
+    /// Fails with `NotFound` if there is no session with this id. Does not read its row.
+    pub(crate) fn check_session(&self, scope: &Scope, id: SessionId) -> Result<()> {
+        self.ask(|sql| doomed_sessions::check_exists(sql, scope, id))
+    }
+
     /// Returns the session with this id, or a `NotFound` error.
     pub(crate) fn session(&self, scope: &Scope, id: SessionId) -> Result<SessionRow> {
         self.ask(|sql| sessions::existing(sql, scope, id))
@@ -156,8 +161,8 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| sessions::by_caller_id(sql, scope, key))
     }
 
-    /// Returns all parts of the session with this caller's key, newest first.
-    pub(crate) fn session_parts(&self, scope: &Scope, key: &str) -> Result<Vec<SessionRow>> {
+    /// Returns the ids of all parts of the session with this caller's key, newest first. Does not read their rows.
+    pub(crate) fn session_parts(&self, scope: &Scope, key: &str) -> Result<Vec<SessionId>> {
         self.ask(|sql| sessions::parts(sql, scope, key))
     }
 

@@ -1,5 +1,7 @@
 //! The interface between `rows/`, which has the statements, and `file/`, which runs them: six calls.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 
@@ -147,7 +149,7 @@ impl<'r> SqlRow<'r> {
 
     /// Returns the value of a column, converted to `T`. Fails with `Corrupt` if the value does not fit.
     pub(crate) fn get<T: FromColumn>(&self, at: usize) -> Result<T> {
-        read(self.value(at)?, at)
+        read(self.value(at)?)
     }
 
     /// Returns the values of the first `N` columns, for callers that need a value more than once.
@@ -157,33 +159,42 @@ impl<'r> SqlRow<'r> {
         Ok(values)
     }
 
-    /// Parses a column that holds JSON. The error names only the column, because the parser's own message quotes the text.
+    /// Parses a column that holds JSON. The parser's own message is dropped, because it quotes the text.
     pub(crate) fn json<T: DeserializeOwned>(&self, at: usize) -> Result<T> {
         let (SqlValue::Text(text) | SqlValue::Bytes(text)) = self.value(at)? else {
-            return Err(unreadable(at));
+            return Err(unreadable());
         };
-        serde_json::from_slice(text).map_err(|_| unreadable(at))
+        serde_json::from_slice(text).map_err(|_| unreadable())
     }
 }
 
-/// Converts the value of column `at`. Fails with `Corrupt` if the value does not fit.
+/// Converts the value of a column. Fails with `Corrupt` if the value does not fit.
 #[inline]
-pub(crate) fn read<T: FromColumn>(value: SqlValue<'_>, at: usize) -> Result<T> {
-    T::from_column(value).ok_or_else(|| unreadable(at))
+pub(crate) fn read<T: FromColumn>(value: SqlValue<'_>) -> Result<T> {
+    T::from_column(value).ok_or_else(unreadable)
 }
 
+/// The cause of an error about a row whose columns do not hold what was expected. Whoever runs the statement names the row.
+#[derive(Debug)]
+pub(super) struct Unreadable;
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a column does not hold what was expected")
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 #[cold]
-fn unreadable(at: usize) -> Error {
-    Error::caused(
-        ErrorKind::Corrupt,
-        "a row of the file cannot be read; run doctor",
-        format!("column {at} of the statement does not hold what was expected"),
-    )
+fn unreadable() -> Error {
+    const MESSAGE: &str = "a row of the file cannot be read; doctor lists all damage; restore a backup";
+    Error::caused(ErrorKind::Corrupt, MESSAGE, Unreadable)
 }
 
 /// Returns the error for a row that must exist but does not.
 pub(crate) fn missing() -> Error {
-    Error::new(ErrorKind::Corrupt, "a row of the file is missing; run doctor")
+    Error::new(ErrorKind::Corrupt, "a row of the file is missing; doctor lists all damage; restore a backup")
 }
 
 impl dyn Sql + '_ {
@@ -205,6 +216,28 @@ impl dyn Sql + '_ {
     /// Returns the first column of a statement that always returns a row, such as a count or `EXISTS`.
     pub(crate) fn scalar<T: FromColumn>(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<T> {
         self.one(sql, params, |row| row.get(0))?.ok_or_else(missing)
+    }
+
+    /// Executes a write that may be left out: does nothing if a damaged row cannot be written.
+    pub(crate) fn change_unless_damaged(&self, sql: &'static str, params: &[SqlValue<'_>]) -> Result<()> {
+        match self.change(sql, params) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => Ok(()),
+            changed => changed.map(drop),
+        }
+    }
+
+    /// Executes a write and returns how many rows it changed. If it would write a damaged row, `instead` is executed, with the
+    /// same parameters: it deletes what cannot be written.
+    pub(crate) fn change_or_delete(
+        &self,
+        sql: &'static str,
+        instead: &'static str,
+        params: &[SqlValue<'_>],
+    ) -> Result<u64> {
+        match self.change(sql, params) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.change(instead, params),
+            changed => changed,
+        }
     }
 
     /// Returns all rows of a statement.

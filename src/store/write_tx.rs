@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use crate::{
     config::Config,
-    error::Result,
+    error::{ErrorKind, Result},
     model::{ids::SessionId, memory::trust::check_may_change, stored_time::StoredTime, turn::Origin},
     store::{
         acts::{inserted, reload},
@@ -71,6 +71,15 @@ impl WriteTx<'_> {
                 locked()
             }
             found => Ok(found),
+        }
+    }
+
+    /// Like `try_lock`, for a user who is erased completely: returns whether the user is there, whatever else the damaged row
+    /// holds.
+    pub(crate) fn lock_doomed(&self, scope: &Scope) -> Result<bool> {
+        match self.try_lock(scope) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => users::is_there(self.sql, scope),
+            found => Ok(found?.is_some()),
         }
     }
 

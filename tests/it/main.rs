@@ -28,6 +28,7 @@ mod crash;
 mod damage;
 mod doctor;
 mod erase;
+mod erase_damaged;
 mod erase_turn;
 mod events;
 mod foreign_schema;

@@ -16,13 +16,13 @@ use crate::{
         acts::{erased::Erased, jobs, memories, unindex},
         job_tx::JobTx,
         rows::{
-            anchors,
+            anchors, doomed_sessions,
             erase::{self, TurnToErase, USER_TABLES},
             jobs::{self as job_rows, Lease},
             sessions, unit_texts, users,
         },
         scope::Scope,
-        slice_error::SliceResult,
+        slice_error::{SliceError, SliceResult},
         write_tx::WriteTx,
     },
 };
@@ -49,20 +49,26 @@ impl WriteTx<'_> {
         scope: &Scope,
         session: Option<SessionId>,
     ) -> Result<(Erased, Lease)> {
-        self.lock(scope)?;
         let turns = if let Some(id) = session {
-            let row = sessions::existing(self.sql, scope, id)?;
-            self.check_may_change_session(&row)?;
-            memories::erase::check_may_erase_what_rests_on(self, scope, row.session_no)?;
-            row.info.turn_count
+            self.lock(scope)?;
+            let doomed = doomed_sessions::by_id(self.sql, scope, id)?.ok_or_else(sessions::no_session)?;
+            check_may_change(self.by, doomed.trust, format_args!("session {id}"))?;
+            memories::erase::check_may_erase_what_rests_on(self, scope, doomed.session_no)?;
+            doomed.turn_count
         } else {
+            if !self.lock_doomed(scope)? {
+                return Err(users::gone());
+            }
             check_may_change(self.by, Trust::User, "all that is kept of a user")?;
             0
         };
-        users::raise_epoch(self.sql, scope)?;
+        match session {
+            Some(_) => users::raise_epoch(self.sql, scope)?,
+            None => users::raise_epoch_of_doomed(self.sql, scope)?,
+        }
         // From here on nothing is acknowledged that the erase would remove.
         let now = self.now();
-        sessions::close(self.sql, scope, session, now)?;
+        doomed_sessions::close(self.sql, scope, session, now)?;
         if session.is_none() {
             users::forget_name(self.sql, scope)?;
         }
@@ -77,16 +83,19 @@ impl WriteTx<'_> {
 impl JobTx<'_, '_> {
     /// Erases a slice of the job's data: of a user, or of one of the user's sessions.
     pub(crate) fn erase_slice(&mut self, scope: &Scope) -> SliceResult<Slice> {
-        self.lock(scope)?;
         match self.lease.session_id {
-            Some(session) => self.erase_slice_of_session(scope, session),
-            None => self.erase_slice_of_user(scope),
+            Some(session) => {
+                self.lock(scope)?;
+                self.erase_slice_of_session(scope, session)
+            }
+            None if self.tx.lock_doomed(scope)? => self.erase_slice_of_user(scope),
+            None => Err(SliceError::Lost),
         }
     }
 
     fn erase_slice_of_user(&mut self, scope: &Scope) -> SliceResult<Slice> {
         let sql = self.tx.sql;
-        users::raise_epoch(sql, scope)?;
+        users::raise_epoch_of_doomed(sql, scope)?;
         let (mut erased, mut room) = (Erased::default(), SLICE);
         for table in USER_TABLES {
             let (rows, counted) = erase::slice(sql, scope, table, room)?;
@@ -106,7 +115,7 @@ impl JobTx<'_, '_> {
     /// have other evidence are folded again.
     fn erase_slice_of_session(&mut self, scope: &Scope, session: SessionId) -> SliceResult<Slice> {
         let (sql, mut erased) = (self.tx.sql, Erased::default());
-        if let Some(row) = sessions::by_id(sql, scope, session)? {
+        if let Some(row) = doomed_sessions::by_id(sql, scope, session)? {
             for table in USER_TABLES {
                 if table.goes_whole() && erase::slice(sql, scope, table, SLICE_OF_RECALLS)?.0 > 0 {
                     return Ok((erased, false));
@@ -136,7 +145,7 @@ impl JobTx<'_, '_> {
                 erased = self.erase_turns(scope, &lost)?;
                 return Ok((erased, false));
             }
-            sessions::remove(sql, scope, &row)?;
+            doomed_sessions::remove(sql, scope, &row)?;
             erased.sessions += 1;
         }
         self.tx.staged.insert(session, None);
@@ -190,7 +199,7 @@ pub(super) fn erase_turn(
     erased.memories += memories::erase::erase_made_of(tx, scope, turn.turn_id)?;
     let gone = anchors::withdraw(tx.sql, scope, turn.turn_id)?;
     erased.derivations += gone.derivations;
-    erased.anchors += anchors::refold(tx.sql, scope, &gone.folds)?;
+    erased.anchors += gone.anchors + anchors::refold(tx.sql, scope, &gone.folds)?;
     for table in USER_TABLES {
         erased.add(table.name, erase::of_turn(tx.sql, scope, table, turn)?);
     }

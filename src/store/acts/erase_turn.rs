@@ -7,12 +7,12 @@ use crate::{
     error::{Error, ErrorKind, Result, sound},
     model::{
         ids::{SessionId, TurnId},
-        memory::trust::check_may_change,
+        memory::trust::{Trust, check_may_change},
     },
     store::{
         acts::{erase, erased::Erased, memories},
         rows::{
-            aside,
+            aside, doomed_sessions,
             erase::{self as erase_rows, DoomedTurn, USER_TABLES},
             jobs, originals, sessions, users,
         },
@@ -59,34 +59,39 @@ impl WriteTx<'_> {
         if found.is_none() && aside.is_none() {
             found = erase_rows::lost_turn(self.sql, scope, id)?;
         }
-        let Some(session_id) = found.as_ref().map(|turn| turn.session_id).or(aside) else {
-            return Err(Error::not_found("this user has no such turn"));
+        let session = match (&found, aside) {
+            (Some(turn), _) => doomed_sessions::by_no(self.sql, scope, turn.doomed.place.session)?,
+            (None, Some(id)) => doomed_sessions::by_id(self.sql, scope, id)?,
+            (None, None) => return Err(Error::not_found("this user has no such turn")),
         };
+        let session = session.ok_or_else(sessions::no_session)?;
         if let Some(turn) = &found
             && repacked.is_none()
-            && erase_rows::may_be_in_frames(self.sql, scope, turn)?
+            && erase_rows::may_be_in_frames(self.sql, scope, session.id, turn)?
         {
             let message = format!(
                 "turn {id} may still be in its session's archive, whose index lacks it; erase the session, or restore a backup"
             );
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        self.check_may_erase(scope, id, session_id)?;
+        self.check_may_erase(scope, id, session.trust)?;
         // All receipts are erased, because a query may repeat what was said.
         for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
             while erase_rows::slice(self.sql, scope, table, u32::MAX)?.0 > 0 {}
         }
         // Invalidates everything that any process has read of the turn.
         users::raise_epoch(self.sql, scope)?;
-        self.staged.insert(session_id, None);
-        self.live.forget(session_id);
+        self.staged.insert(session.id, None);
+        self.live.forget(session.id);
         match &found {
-            Some(turn) => self.erase_one(scope, turn, repacked, &mut erased)?,
+            Some(turn) => self.erase_one(scope, (turn, session.id), repacked, &mut erased)?,
             None => aside::remove(self.sql, scope, id)?,
         }
         erased.turns = 1 + self.erase_replaced_by(scope, id)?;
-        let session = sessions::existing(self.sql, scope, session_id)?;
-        if session.info.ended_at.is_none() {
+        // Of a session that cannot be read, no turn can be hot.
+        if let Some(session) = sound(sessions::by_id(self.sql, scope, session.id))?
+            && session.info.ended_at.is_none()
+        {
             self.refill_hot(scope, &session)?;
         }
         self.enqueue_scrub()?;
@@ -95,13 +100,11 @@ impl WriteTx<'_> {
 
     /// Fails if the turn, or a memory that would go with it, is trusted more than who asks. A turn that cannot be read is
     /// trusted as far as its session.
-    fn check_may_erase(&self, scope: &Scope, id: TurnId, session: SessionId) -> Result<()> {
+    fn check_may_erase(&self, scope: &Scope, id: TurnId, of_session: Trust) -> Result<()> {
         let kept = sound(originals::by_id(self.sql, scope, id))?;
         let aside = sound(aside::by_id(self.sql, scope, id))?;
-        let trust = match kept.or(aside.map(|aside| aside.turn)) {
-            Some(turn) => turn.said.trust(),
-            None => sessions::existing(self.sql, scope, session)?.info.trust,
-        };
+        let turn = kept.or(aside.map(|aside| aside.turn));
+        let trust = turn.map_or(of_session, |turn| turn.said.trust());
         check_may_change(self.by, trust, format_args!("turn {id}"))?;
         memories::erase::check_may_erase_made_of(self, scope, id.as_uuid())
     }
@@ -109,7 +112,7 @@ impl WriteTx<'_> {
     fn erase_one(
         &mut self,
         scope: &Scope,
-        turn: &DoomedTurn,
+        (turn, session): (&DoomedTurn, SessionId),
         repacked: Option<Repacked>,
         erased: &mut Erased,
     ) -> Result<()> {
@@ -118,15 +121,12 @@ impl WriteTx<'_> {
         if let Some(Repacked { was_at: (frame_no, position), frame }) = repacked {
             // The frame gets another number, so that a process that is restoring the old frame finds that it is gone.
             if let Some(frame) = &frame {
-                let new = originals::insert_frame(self.sql, scope, turn.session_id, frame)?;
+                let new = originals::insert_frame(self.sql, scope, session, frame)?;
                 originals::move_lines(self.sql, scope, (frame_no, position), new)?;
             }
             originals::remove_frame(self.sql, scope, frame_no)?;
         }
-        let mut session = sessions::existing(self.sql, scope, turn.session_id)?;
-        session.info.total_tokens = session.info.total_tokens.saturating_sub(turn.total_tokens.into());
-        session.info.erased_turns = session.info.erased_turns.saturating_add(1);
-        sessions::set_left(self.sql, scope, &session)
+        doomed_sessions::count_erased(self.sql, scope, turn.doomed.place.session, turn.total_tokens)
     }
 
     /// Erases the turns that this turn had replaced, those that they had replaced, and so on. Returns how many.

@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use rusqlite::{Error as SqlError, ErrorCode};
+use rusqlite::{Error as SqlError, ErrorCode, ffi};
 
 use crate::error::{Error, ErrorKind};
 
@@ -26,6 +26,11 @@ impl From<SqlError> for Error {
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 (ErrorKind::Io, "the file, or the -wal and -shm files beside it, cannot be opened")
             }
+            // An update checks the types of all columns of a row, and so meets damage in any of them.
+            Some(ErrorCode::ConstraintViolation) if is_about_a_type(&error) => (
+                ErrorKind::Corrupt,
+                "a row of the file is damaged and cannot be written; doctor lists all damage; restore a backup",
+            ),
             // Not an error of the caller: acts check for expected conflicts in advance, or allow them with ON CONFLICT.
             Some(ErrorCode::ConstraintViolation) => (
                 ErrorKind::Internal,
@@ -37,13 +42,19 @@ impl From<SqlError> for Error {
                 (ErrorKind::Internal, "a statement does not match the file's schema; please report it")
             }
             Some(_) => (ErrorKind::Io, "SQLite failed"),
-            None if is_about_a_row(&error) => {
-                (ErrorKind::Corrupt, "a row of the file cannot be read; run doctor")
-            }
+            None if is_about_a_row(&error) => (
+                ErrorKind::Corrupt,
+                "a row of the file cannot be read; doctor lists all damage; restore a backup",
+            ),
             None => (ErrorKind::Internal, "a statement does not match the file's schema; please report it"),
         };
         Self::caused(kind, message, error)
     }
+}
+
+/// Returns whether a value does not have the type of its column.
+fn is_about_a_type(error: &SqlError) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_DATATYPE)
 }
 
 /// Returns whether an error without SQLite's code is about a row that is missing or whose value does not fit its column.

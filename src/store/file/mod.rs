@@ -28,5 +28,6 @@ mod sql_words;
 pub(crate) mod sqlite;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unreadable;
 pub(crate) mod watch;
 mod writer;

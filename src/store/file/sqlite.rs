@@ -13,6 +13,7 @@ use crate::{
     faults::{Faults, Moment},
     model::{place::UserNo, stored_time::StoredTime},
     store::{
+        file::unreadable,
         rows::users,
         sql::{Columns, Flow, RowExpectation, Sql, SqlRow, SqlValue, UserRow, values},
     },
@@ -63,6 +64,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
 
     fn show(
         &self,
+        sql: &str,
         stmt: &mut CachedStatement<'_>,
         each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()> {
@@ -80,7 +82,7 @@ impl<'c, C: Deref<Target = Connection>> Sqlite<'c, C> {
                 Ok(Some(row)) => match each(&SqlRow::new(row)) {
                     Ok(Flow::Next) => {}
                     Ok(Flow::Stop) => stopped = true,
-                    Err(error) => break Err(error),
+                    Err(error) => break Err(unreadable::named(error, sql, row)),
                 },
                 Err(error) => break Err(error.into()),
             }
@@ -112,7 +114,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         params: &[SqlValue<'_>],
         each: &mut dyn FnMut(&SqlRow<'_>) -> Result<Flow>,
     ) -> Result<()> {
-        self.show(&mut self.bound(sql, params)?, each)?;
+        self.show(sql, &mut self.bound(sql, params)?, each)?;
         self.meet(Moment::After, sql)
     }
 
@@ -126,7 +128,7 @@ impl<C: Deref<Target = Connection>> Sql for Sqlite<'_, C> {
         let mut stmt = self.conn.prepare_cached(sql)?;
         for (at, params) in sets.iter().enumerate() {
             bind(&mut stmt, params)?;
-            self.show(&mut stmt, &mut |row| each(at, row).map(|()| Flow::Next))?;
+            self.show(sql, &mut stmt, &mut |row| each(at, row).map(|()| Flow::Next))?;
         }
         self.meet(Moment::After, sql)
     }

@@ -12,23 +12,13 @@ use crate::{
     },
     store::{
         rows::{
-            anchors::{DERIVATION_COLUMNS, KEY, derivation},
+            anchors::{ANCHOR_COLUMNS, DERIVATION_COLUMNS, KEY, anchor_columns, derivation},
             row_check,
         },
         scope::Scope,
         sql::{Flow, Sql, SqlRow, ToColumn, text, values},
     },
 };
-
-/// The columns for [`read`]: those covered by the row's checksum, in the table's order, then the checksum.
-macro_rules! columns {
-    () => {
-        "id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until, superseded_by,
-         retracted_at, retracted_seq, trust, retracted_trust, contests, row_check"
-    };
-}
-/// How many of these columns the checksum covers.
-const ANCHOR_COLUMNS: usize = 16;
 
 /// At most `limit` anchors of the user after the given one, ordered by subject, attribute and folded value. `None` starts
 /// with the first.
@@ -42,7 +32,7 @@ pub(crate) fn page(sql: &dyn Sql, scope: &Scope, after: Option<AnchorId>, limit:
     let anchors = sql.list(
         concat!(
             "SELECT ",
-            columns!(),
+            anchor_columns!(),
             " FROM identity_anchors WHERE user_id = ?1 AND (subject, attribute, value_key) > (?2, ?3, ?4)
                AND (strength > 0 OR retracted_at IS NOT NULL)
              ORDER BY subject, attribute, value_key LIMIT ?5"
@@ -58,7 +48,7 @@ pub(crate) fn by_id(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option
     let anchors = sql.list(
         concat!(
             "SELECT ",
-            columns!(),
+            anchor_columns!(),
             " FROM identity_anchors WHERE id = ?1 AND user_id = ?2 AND (strength > 0 OR retracted_at IS NOT NULL)"
         ),
         values![id, scope.user_id],
@@ -107,7 +97,7 @@ fn each(sql: &dyn Sql, scope: &Scope) -> Result<Vec<Result<Anchor>>> {
     sql.query(
         concat!(
             "SELECT ",
-            columns!(),
+            anchor_columns!(),
             " FROM identity_anchors WHERE user_id = ?1
          -- `I am not allergic to nuts` ends what held; a value that never held is no anchor.
            AND (strength > 0 OR retracted_at IS NOT NULL)

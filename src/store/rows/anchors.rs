@@ -64,6 +64,18 @@ pub(super) use derivation;
 /// How many columns of a derivation the checksum covers.
 pub(super) const DERIVATION_COLUMNS: usize = 12;
 
+/// The columns covered by an anchor's checksum, in the table's order, then the checksum.
+macro_rules! anchor_columns {
+    () => {
+        "id, user_id, subject, attribute, value_key, value, cardinality, strength, valid_from, valid_until, superseded_by,
+         retracted_at, retracted_seq, trust, retracted_trust, contests, row_check"
+    };
+}
+pub(super) use anchor_columns;
+
+/// How many columns of an anchor the checksum covers.
+pub(super) const ANCHOR_COLUMNS: usize = 16;
+
 /// The source of a statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StatementSource<'a> {
@@ -172,7 +184,7 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                 continue;
             };
             let id_of = |key: &Option<String>| key.as_ref().and_then(|key| ids.get(key));
-            sql.put(
+            sql.change_unless_damaged(
                 "UPDATE identity_anchors
                  SET value = ?3, strength = ?4, valid_from = ?5, valid_until = ?6, superseded_by = ?7, trust = ?8,
                      contests = ?9
@@ -188,13 +200,11 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
                     state.trust.stored(),
                     id_of(&state.contests),
                 ],
-                RowExpectation::Any,
             )?;
             if state.count > 0 && retracted.contains_key(key) {
-                sql.put(
+                sql.change_unless_damaged(
                     "UPDATE identity_anchors SET retracted_at = NULL WHERE id = ?1 AND user_id = ?2",
                     values![id, scope.user_id],
-                    RowExpectation::Any,
                 )?;
             }
         }
@@ -202,7 +212,8 @@ pub(crate) fn refold(sql: &dyn Sql, scope: &Scope, folds: &BTreeSet<Fold>) -> Re
     Ok(gone)
 }
 
-/// For each fold, the anchors by value key, and up to which unit who retracted them.
+/// For each fold, the anchors by value key, and up to which unit who retracted them. A damaged anchor is skipped, and stays as
+/// it is.
 fn anchors_of(
     sql: &dyn Sql,
     folds: &[Vec<SqlValue<'_>>],
@@ -214,12 +225,15 @@ fn anchors_of(
         folds,
         &mut |at, row| {
             let (ids, retracted): &mut (BTreeMap<_, _>, Retracted) = &mut found[at];
-            let value: String = row.get(1)?;
-            if let Some(until) = row.get(2)? {
-                let trust = Trust::of_stored(row.get(3)?);
-                retracted.insert(value.clone(), Retraction { until, trust });
+            let (Ok(id), Ok(value), Ok(until), Ok(trust)) =
+                (row.get(0), row.get::<String>(1), row.get(2), row.get(3))
+            else {
+                return Ok(());
+            };
+            if let Some(until) = until {
+                retracted.insert(value.clone(), Retraction { until, trust: Trust::of_stored(trust) });
             }
-            ids.insert(value, row.get(0)?);
+            ids.insert(value, id);
             Ok(())
         },
     )?;
@@ -258,7 +272,7 @@ fn statements(sql: &dyn Sql, folds: &[Vec<SqlValue<'_>>]) -> Result<Vec<Vec<Valu
 
 /// The fold that an anchor belongs to. `None` if the user has no such anchor.
 pub(crate) fn fold_of(sql: &dyn Sql, scope: &Scope, id: AnchorId) -> Result<Option<Fold>> {
-    sql.one(KEY, values![id, scope.user_id], read_fold)
+    sql.one(KEY, values![id, scope.user_id], |row| read_fold(row, 0))
 }
 
 /// Selects the subject, attribute and value key of an anchor by its id.
@@ -342,32 +356,59 @@ pub(crate) fn take_away(
 }
 
 /// The removed evidence of a turn.
+#[derive(Default)]
 pub(crate) struct Withdrawn {
     /// What must be folded again.
     pub(crate) folds: BTreeSet<Fold>,
     pub(crate) derivations: u64,
+    /// How many damaged anchors were removed.
+    pub(crate) anchors: u64,
 }
 
-/// Removes everything that a turn was evidence for. The caller must fold again before the transaction ends.
+/// Removes everything that a turn was evidence for. The caller must fold again before the transaction ends. A damaged anchor
+/// cannot be folded again, so it is removed with all of its evidence: its value may be what the turn said.
 pub(crate) fn withdraw(sql: &dyn Sql, scope: &Scope, turn: TurnId) -> Result<Withdrawn> {
-    let folds = sql.list(
-        "SELECT a.subject, a.attribute, a.value_key
-         FROM derivations AS d JOIN identity_anchors AS a ON a.id = d.product_id AND a.user_id = d.user_id
-         WHERE d.user_id = ?1 AND d.source_id = ?2",
+    let found = sql.list(
+        concat!(
+            "SELECT ",
+            anchor_columns!(),
+            " FROM identity_anchors WHERE user_id = ?1 AND id IN
+               (SELECT product_id FROM derivations WHERE user_id = ?1 AND source_id = ?2)"
+        ),
         values![scope.user_id, turn],
-        read_fold,
+        |row| {
+            let is_sound = row_check::is_sound(row, ANCHOR_COLUMNS);
+            Ok((row.get(0)?, is_sound.then(|| read_fold(row, 2)).and_then(Result::ok)))
+        },
     )?;
-    let mut derivations = 0;
-    if !folds.is_empty() {
-        derivations = sql.change(
-            "DELETE FROM derivations WHERE user_id = ?1 AND source_id = ?2",
-            values![scope.user_id, turn],
+    let mut gone = Withdrawn::default();
+    if found.is_empty() {
+        return Ok(gone);
+    }
+    gone.derivations = sql.change(
+        "DELETE FROM derivations WHERE user_id = ?1 AND source_id = ?2",
+        values![scope.user_id, turn],
+    )?;
+    for (id, fold) in found {
+        let id: AnchorId = id;
+        if let Some(fold) = fold {
+            gone.folds.insert(fold);
+            continue;
+        }
+        gone.derivations += sql.change(
+            "DELETE FROM derivations WHERE user_id = ?1 AND product_id = ?2",
+            values![scope.user_id, id],
+        )?;
+        gone.anchors += sql.change(
+            "DELETE FROM identity_anchors WHERE user_id = ?1 AND id = ?2",
+            values![scope.user_id, id],
         )?;
     }
-    Ok(Withdrawn { folds: folds.into_iter().collect(), derivations })
+    Ok(gone)
 }
 
-fn read_fold(row: &SqlRow<'_>) -> Result<Fold> {
-    let (subject, value_key): (String, String) = (row.get(0)?, row.get(2)?);
-    Ok(Fold::of(&subject, row.get(1)?, &value_key))
+/// Reads a fold from three columns after `first` others: subject, attribute and value key.
+fn read_fold(row: &SqlRow<'_>, first: usize) -> Result<Fold> {
+    let (subject, value_key): (String, String) = (row.get(first)?, row.get(first + 2)?);
+    Ok(Fold::of(&subject, row.get(first + 1)?, &value_key))
 }

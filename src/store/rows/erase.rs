@@ -7,6 +7,7 @@ use crate::{
         place::{Place, Seq, SessionNo, UnitKind},
     },
     store::{
+        rows::turns,
         scope::Scope,
         sql::{Sql, SqlRow, SqlValue, ToColumn as _, values},
     },
@@ -366,46 +367,57 @@ pub(crate) struct TurnToErase {
     pub(crate) seq: Seq,
 }
 
-/// One turn to erase, with its session and what it contributes to the session's counts.
+/// One turn to erase, with what it contributes to its session's counts.
 pub(crate) struct DoomedTurn {
     pub(crate) doomed: TurnToErase,
-    pub(crate) session_id: SessionId,
     pub(crate) total_tokens: u32,
+}
+
+impl DoomedTurn {
+    fn of(doomed: TurnToErase, total_tokens: u32) -> Self {
+        Self { doomed, total_tokens }
+    }
 }
 
 /// A turn with a unit, by its id: as a row, in the archive, or only as a summary.
 pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
-    sql.one(
-        "SELECT id, turn_key, seq, session_id, total_tokens FROM conversation_turns WHERE id = ?1 AND user_id = ?2
-         UNION ALL SELECT original_turn_id, turn_key, seq, session_id, original_tokens
+    let found = sql.one(
+        "SELECT id, turn_key, seq, total_tokens FROM conversation_turns WHERE id = ?1 AND user_id = ?2
+         UNION ALL SELECT original_turn_id, turn_key, seq, original_tokens
          FROM conversation_summaries WHERE original_turn_id = ?1 AND user_id = ?2",
         values![id, scope.user_id],
-        doomed_turn,
-    )
+        |row| Ok((turn_row(row)?, row.get(3).unwrap_or(0))),
+    )?;
+    found.map(|(turn, tokens)| turn.to_erase(sql, scope).map(|turn| DoomedTurn::of(turn, tokens))).transpose()
 }
 
 /// A turn of which damage left only the unit. Its tokens are those that the session counts but that no other turn has.
 pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
     sql.one(
-        "SELECT r.owner_id, r.session_no << 24 | r.turn_number, r.seq, s.id, s.total_tokens - CAST(
+        "SELECT r.owner_id, r.session_no << 24 | r.turn_number, r.seq, s.total_tokens - CAST(
            (SELECT coalesce(sum(t.total_tokens), 0) FROM conversation_turns AS t WHERE t.session_id = s.id)
            + (SELECT coalesce(sum(m.original_tokens), 0) FROM conversation_summaries AS m WHERE m.session_id = s.id)
            AS BIGINT)
          FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
          WHERE r.user_no = ?1 AND r.kind = 'turn' AND r.owner_id = ?2 AND s.user_id = ?3",
         values![scope.user_no, id, scope.user_id],
-        doomed_turn,
+        |row| Ok(DoomedTurn::of(turn_to_erase(row)?, row.get(3).unwrap_or(0))),
     )
 }
 
 /// Whether the text of a turn may still be in a frame of its session, although `archived_turns` does not name the turn.
-pub(crate) fn may_be_in_frames(sql: &dyn Sql, scope: &Scope, turn: &DoomedTurn) -> Result<bool> {
+pub(crate) fn may_be_in_frames(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionId,
+    turn: &DoomedTurn,
+) -> Result<bool> {
     sql.scalar(
         "SELECT EXISTS (SELECT 1 FROM archived_frames WHERE session_id = ?1 AND user_id = ?2)
            AND NOT EXISTS (SELECT 1 FROM conversation_turns WHERE id = ?3 AND user_id = ?2)
            AND NOT EXISTS (SELECT 1 FROM conversation_summaries
                            WHERE original_turn_id = ?3 AND user_id = ?2 AND original = 'deleted')",
-        values![turn.session_id, scope.user_id, turn.doomed.turn_id],
+        values![session, scope.user_id, turn.doomed.turn_id],
     )
 }
 
@@ -430,10 +442,34 @@ fn turn_to_erase(row: &SqlRow<'_>) -> Result<TurnToErase> {
     Ok(TurnToErase { turn_id: row.get(0)?, place: row.get(1)?, seq: row.get(2)? })
 }
 
-fn doomed_turn(row: &SqlRow<'_>) -> Result<DoomedTurn> {
-    let doomed = turn_to_erase(row)?;
-    let total_tokens = u32::try_from(row.get::<i64>(4)?).unwrap_or(0);
-    Ok(DoomedTurn { doomed, session_id: row.get(3)?, total_tokens })
+/// A turn's id, key and unit number as its row has them. `None` if damage made them unreadable.
+struct TurnRow {
+    turn_id: Option<TurnId>,
+    place: Place,
+    seq: Option<Seq>,
+}
+
+fn turn_row(row: &SqlRow<'_>) -> Result<TurnRow> {
+    Ok(TurnRow { turn_id: row.get(0).ok(), place: row.get(1)?, seq: row.get(2).ok() })
+}
+
+impl TurnRow {
+    /// The turn to erase. What its row lacks is taken from its unit, for which every unit of the user is read.
+    fn to_erase(self, sql: &dyn Sql, scope: &Scope) -> Result<TurnToErase> {
+        let Self { mut turn_id, place, mut seq } = self;
+        if turn_id.is_none() || seq.is_none() {
+            let unit = sql.one(
+                "SELECT owner_id, seq FROM recall_units
+                 WHERE user_no = ?1 AND session_no = ?2 AND turn_number = ?3 AND kind = 'turn'",
+                values![scope.user_no, place.session, place.turn_number],
+                |row| Ok((row.get(0).ok(), row.get(1).ok())),
+            )?;
+            let (owner, unit) = unit.unwrap_or_default();
+            (turn_id, seq) = (turn_id.or(owner), seq.or(unit));
+        }
+        let (turn_id, seq) = turn_id.zip(seq).ok_or_else(|| turns::damaged(place))?;
+        Ok(TurnToErase { turn_id, place, seq })
+    }
 }
 
 /// Some turns of a session: as rows, in the archive, or only as summaries.
@@ -443,7 +479,7 @@ pub(crate) fn some_turns(
     session_no: SessionNo,
     limit: u32,
 ) -> Result<Vec<TurnToErase>> {
-    sql.list(
+    let found = sql.list(
         "SELECT id, turn_key, seq FROM conversation_turns WHERE turn_key >= ?1 AND turn_key < ?2 AND user_id = ?3
          UNION ALL SELECT turn_id, turn_key, seq FROM archived_turns
          WHERE turn_key >= ?1 AND turn_key < ?2 AND user_no = ?4
@@ -457,8 +493,9 @@ pub(crate) fn some_turns(
             scope.user_no,
             limit
         ],
-        turn_to_erase,
-    )
+        turn_row,
+    )?;
+    found.into_iter().map(|turn| turn.to_erase(sql, scope)).collect()
 }
 
 /// Deletes a turn's rows in a table, and returns how many there were.

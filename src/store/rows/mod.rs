@@ -7,6 +7,7 @@ pub(crate) mod anchors;
 pub(crate) mod aside;
 pub(crate) mod checks;
 pub(crate) mod cold;
+pub(crate) mod doomed_sessions;
 pub(crate) mod embedding;
 pub(crate) mod erase;
 pub(crate) mod history;

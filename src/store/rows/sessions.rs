@@ -127,16 +127,12 @@ pub(crate) fn by_caller_id(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Res
     )
 }
 
-/// All parts of the session with the caller's key, newest first.
-pub(crate) fn parts(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Vec<SessionRow>> {
+/// The ids of all parts of the session with the caller's key, newest first. Their rows need not be readable.
+pub(crate) fn parts(sql: &dyn Sql, scope: &Scope, caller_id: &str) -> Result<Vec<SessionId>> {
     sql.list(
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2 ORDER BY part DESC"
-        ),
+        "SELECT id FROM conversation_sessions WHERE user_id = ?1 AND caller_id = ?2 ORDER BY part DESC",
         values![scope.user_id, caller_id],
-        read,
+        |row| row.get(0),
     )
 }
 
@@ -341,20 +337,6 @@ pub(crate) fn set_ended(
     )
 }
 
-/// Removes a session of which nothing is left. A session that had it as its successor gets the removed session's successor.
-pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, session: &SessionRow) -> Result<()> {
-    sql.put(
-        "UPDATE conversation_sessions SET successor_id = ?3 WHERE successor_id = ?1 AND user_id = ?2",
-        values![session.info.id, scope.user_id, session.info.successor_id],
-        RowExpectation::Any,
-    )?;
-    sql.put(
-        "DELETE FROM conversation_sessions WHERE session_no = ?1 AND user_id = ?2",
-        values![session.session_no, scope.user_id],
-        RowExpectation::Any,
-    )
-}
-
 /// Open sessions numbered above `after` that have at least one message and have been silent since `cutoff`, with their
 /// users.
 pub(crate) fn silent(
@@ -372,26 +354,6 @@ pub(crate) fn silent(
         values![cutoff, after, limit],
         |row| Ok((row.get(0)?, Scope { user_id: row.get(1)?, user_no: row.get(2)? }, row.get(3)?)),
     )
-}
-
-/// Ends one or all of a user's open sessions by call. Their turns do not move, because they will be erased.
-pub(crate) fn close(sql: &dyn Sql, scope: &Scope, session: Option<SessionId>, now: StoredTime) -> Result<()> {
-    match session {
-        Some(id) => sql.put(
-            "UPDATE conversation_sessions
-             SET ended_at = ?3, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
-             WHERE user_id = ?1 AND id = ?2 AND ended_at IS NULL",
-            values![scope.user_id, id, now],
-            RowExpectation::Any,
-        ),
-        None => sql.put(
-            "UPDATE conversation_sessions
-             SET ended_at = ?2, end_reason = 'call', memory_tier = 'warm', successor_id = NULL
-             WHERE user_id = ?1 AND ended_at IS NULL",
-            values![scope.user_id, now],
-            RowExpectation::Any,
-        ),
-    }
 }
 
 /// Marks an ended session as completely cold, or as warm again, as it was when it ended.

@@ -87,7 +87,7 @@ fn is_inserted(values: &[SqlValue<'_>; TURN_KEY]) -> bool {
 
 #[inline]
 fn get<T: FromColumn>(values: &[SqlValue<'_>; TURN_KEY], at: usize) -> Result<T> {
-    sql::read(values[at], at)
+    sql::read(values[at])
 }
 
 /// Writes a turn as it is. Its unit already exists.

@@ -126,11 +126,18 @@ pub(crate) fn gone() -> Error {
 
 /// Fails if the user was erased, is being erased, or was deleted by a backend since its handle was made.
 pub(crate) fn check_is_there(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    let is_there = "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)";
-    if sql.scalar(is_there, values![scope.user_id, scope.user_no])? && !jobs::is_erasing(sql, scope, None)? {
+    if is_there(sql, scope)? && !jobs::is_erasing(sql, scope, None)? {
         return Ok(());
     }
     Err(gone())
+}
+
+/// Whether the user is in this file, even if being erased.
+pub(crate) fn is_there(sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM user_scopes WHERE user_id = ?1 AND user_no = ?2)",
+        values![scope.user_id, scope.user_no],
+    )
 }
 
 /// Frees the user's name, so that it can name another user. Does nothing if the `users` table is the backend's own.
@@ -138,17 +145,20 @@ pub(crate) fn forget_name(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     if is_backends(sql, USERS)? {
         return Ok(());
     }
-    sql.put("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id], RowExpectation::Any)
+    sql.change_unless_damaged("UPDATE users SET name = NULL WHERE id = ?1", values![scope.user_id])
 }
 
 /// Invalidates what any process has cached of the user.
 pub(crate) fn raise_epoch(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    sql.put(
-        "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1",
-        values![scope.user_id],
-        RowExpectation::Any,
-    )
+    sql.put(RAISE_EPOCH, values![scope.user_id], RowExpectation::Any)
 }
+
+/// Like `raise_epoch`, for a user who is erased completely, whose damaged row need not be writable: it goes with the rest.
+pub(crate) fn raise_epoch_of_doomed(sql: &dyn Sql, scope: &Scope) -> Result<()> {
+    sql.change_unless_damaged(RAISE_EPOCH, values![scope.user_id])
+}
+
+const RAISE_EPOCH: &str = "UPDATE user_scopes SET epoch = epoch + 1 WHERE user_id = ?1";
 
 /// Invalidates what any process has cached of the user's anchors.
 pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
@@ -159,12 +169,11 @@ pub(crate) fn raise_anchor_version(sql: &dyn Sql, scope: &Scope) -> Result<()> {
     )
 }
 
-/// Records that something of the user's was written. Does nothing if the user is gone.
+/// Records that something of the user's was written. Does nothing if the user is gone, or if the row is damaged.
 pub(crate) fn raise_revision(sql: &dyn Sql, scope: &Scope) -> Result<()> {
-    sql.put(
+    sql.change_unless_damaged(
         "UPDATE user_scopes SET revision = revision + 1 WHERE user_no = ?1 AND user_id = ?2",
         values![scope.user_no, scope.user_id],
-        RowExpectation::Any,
     )
 }
 

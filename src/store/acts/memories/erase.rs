@@ -121,7 +121,7 @@ impl DoomedMemories {
         if !self.memories.insert(memory_no) {
             return Ok(());
         }
-        match find::id_of(tx.sql, scope, memory_no)? {
+        match sound(find::id_of(tx.sql, scope, memory_no))? {
             Some(id) => self.add_made_of(tx, scope, id.as_uuid()),
             None => Ok(()),
         }
@@ -146,11 +146,12 @@ impl DoomedMemories {
             // A damaged memory may say anything of its trust, so it counts as the user's.
             let found = sound(find::by_no(tx.sql, scope, memory_no))?;
             let trust = found.as_ref().map_or(Trust::User, |row| row.trust);
-            let id = find::id_of(tx.sql, scope, memory_no)?.ok_or_else(no_memory)?;
-            check_may_change(tx.by, trust, format_args!("{id}"))?;
+            let id = sound(find::id_of(tx.sql, scope, memory_no))?;
+            let name = id.map_or_else(|| "a damaged memory".to_owned(), |id| id.to_string());
+            check_may_change(tx.by, trust, &name)?;
             if self.memories.contains(&memory_no) {
-                for origin in edges::origins_of(tx.sql, scope, memory_no)? {
-                    check_may_change(tx.by, Trust::of(origin), format_args!("an edge of {id}"))?;
+                for trust in edges::trusts_of(tx.sql, scope, memory_no)? {
+                    check_may_change(tx.by, trust, format_args!("an edge of {name}"))?;
                 }
             }
         }
@@ -181,7 +182,7 @@ impl DoomedMemories {
             take_out(tx, scope, &seqs)?;
         }
         for &memory_no in &self.memories {
-            if let Some(id) = find::id_of(sql, scope, memory_no)? {
+            if let Some(id) = sound(find::id_of(sql, scope, memory_no))? {
                 erased::insert(sql, scope, erased::id_hash(id))?;
             }
             reviews::forget_other(sql, scope, memory_no)?;

@@ -200,15 +200,25 @@ pub(crate) fn set_undone(sql: &dyn Sql, scope: &Scope, group: GroupId, by: Group
 }
 
 /// Removes earlier texts of a memory from its history, because they may repeat what was erased. A change without texts can
-/// still be undone; one with texts loses its whole earlier state, because half of an operation is never undone.
+/// still be undone; one with texts loses its whole earlier state, because half of an operation is never undone. If one with
+/// texts is damaged so that it cannot be written, those with texts are deleted.
 pub(crate) fn forget_before(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
-    sql.put(
-        "UPDATE memory_changes SET before = NULL, reason = '' WHERE user_no = ?1 AND memory_no = ?2
-           AND (before LIKE '%\"title\":%' OR before LIKE '%\"content\":%' OR before LIKE '%\"summary\":%'
-                OR before LIKE '%\"procedure\":%' OR before LIKE '%\"tags\":%' OR before LIKE '%\"entities\":%')",
+    macro_rules! with_texts {
+        ($write:literal) => {
+            concat!(
+                $write,
+                " WHERE user_no = ?1 AND memory_no = ?2
+                   AND (before LIKE '%\"title\":%' OR before LIKE '%\"content\":%' OR before LIKE '%\"summary\":%'
+                        OR before LIKE '%\"procedure\":%' OR before LIKE '%\"tags\":%' OR before LIKE '%\"entities\":%')"
+            )
+        };
+    }
+    sql.change_or_delete(
+        with_texts!("UPDATE memory_changes SET before = NULL, reason = ''"),
+        with_texts!("DELETE FROM memory_changes"),
         values![scope.user_no, memory_no],
-        RowExpectation::Any,
     )
+    .map(drop)
 }
 
 /// The status of a memory, active or archived, before it was last superseded.

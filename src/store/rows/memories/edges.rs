@@ -5,9 +5,9 @@ use crate::{
     model::{
         edge::{Direction, Edge, EdgeType, Neighbour},
         ids::{EdgeId, MemoryId},
+        memory::trust::Trust,
         place::MemoryNo,
         stored_time::StoredTime,
-        turn::Origin,
     },
     store::{
         rows::{
@@ -77,12 +77,12 @@ macro_rules! select {
     };
 }
 
-/// The origins of all edges of a memory.
-pub(crate) fn origins_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Origin>> {
+/// How far each edge of a memory is trusted. An edge that does not say it is trusted as far as the user.
+pub(crate) fn trusts_of(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Trust>> {
     sql.list(
         "SELECT origin FROM memory_edges WHERE user_no = ?1 AND (from_no = ?2 OR to_no = ?2)",
         values![scope.user_no, memory_no],
-        |row| row.get(0),
+        |row| Ok(row.get(0).map_or(Trust::User, Trust::of)),
     )
 }
 

@@ -289,29 +289,34 @@ pub(crate) fn insert_note(
     )
 }
 
-/// The memories with an episode in a session.
+/// The memories with an episode in a session. A damaged episode names none.
 pub(crate) fn memories_in(sql: &dyn Sql, scope: &Scope, session_no: SessionNo) -> Result<Vec<MemoryNo>> {
-    sql.list(
+    let found: Vec<Option<MemoryNo>> = sql.list(
         "SELECT DISTINCT memory_no FROM memory_episodes
          WHERE user_no = ?1 AND session_no = ?2 AND memory_no IS NOT NULL ORDER BY memory_no",
         values![scope.user_no, session_no],
-        |row| row.get(0),
-    )
+        |row| Ok(row.get(0).ok()),
+    )?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Removes the texts from at most `limit` episodes of a session that is being erased, and detaches them from it. Beginnings
 /// and uses stay as numbers. At most `limit` notes are deleted, because nothing of them would remain. Returns how many
-/// episodes it changed or deleted.
+/// episodes it changed or deleted. If one is damaged so that it cannot be written, those that it would have changed are
+/// deleted.
 pub(crate) fn empty(sql: &dyn Sql, scope: &Scope, session_no: SessionNo, limit: u32) -> Result<u64> {
     let removed = sql.change(
         "DELETE FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 AND role = 'note' LIMIT ?3)",
         values![scope.user_no, session_no, limit],
     )?;
-    let emptied = sql.change(
+    let emptied = sql.change_or_delete(
         "UPDATE memory_episodes
          SET session_no = NULL, turn_number = NULL, receipt_id = NULL, trigger = NULL, task_id = NULL, task_name = NULL,
              title = '', tags = '[]', summary = ''
+         WHERE user_no = ?1 AND session_no = ?2 AND episode_no IN
+           (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
+        "DELETE FROM memory_episodes
          WHERE user_no = ?1 AND session_no = ?2 AND episode_no IN
            (SELECT episode_no FROM memory_episodes WHERE user_no = ?1 AND session_no = ?2 LIMIT ?3)",
         values![scope.user_no, session_no, limit],

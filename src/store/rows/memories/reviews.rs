@@ -315,9 +315,10 @@ pub(crate) fn forget_other(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) ->
         values![scope.user_no, memory_no],
         RowExpectation::Any,
     )?;
-    sql.put(
+    sql.change_or_delete(
         "UPDATE memory_reviews SET other_no = NULL WHERE user_no = ?1 AND other_no = ?2",
+        "DELETE FROM memory_reviews WHERE user_no = ?1 AND other_no = ?2",
         values![scope.user_no, memory_no],
-        RowExpectation::Any,
     )
+    .map(drop)
 }

@@ -155,7 +155,7 @@ pub(crate) fn read(row: &SqlRow<'_>) -> Result<MemoryRow> {
 
 #[inline]
 fn get<T: FromColumn>(values: &[SqlValue<'_>; COLUMNS], at: usize) -> Result<T> {
-    sql::read(values[at], at)
+    sql::read(values[at])
 }
 
 /// The error for a memory that is not what was saved.
@@ -277,12 +277,11 @@ pub(crate) fn remove(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resul
     )
 }
 
-/// Archives a memory that cannot be read and whose successor is gone.
+/// Archives a memory that cannot be read and whose successor is gone, if its row can be written.
 pub(crate) fn release(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
-    sql.put(
+    sql.change_unless_damaged(
         "UPDATE user_memories SET status = 'archived', superseded_by = NULL WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        RowExpectation::Any,
     )
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn set_resurfaced(
 
 /// Counts again, from the remaining episodes, in how many sessions and projects a memory helped.
 pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<()> {
-    sql.put(
+    sql.change_unless_damaged(
         "UPDATE memory_state
          SET context_count =
                (SELECT count(DISTINCT e.session_no) FROM memory_episodes AS e
@@ -129,7 +129,6 @@ pub(crate) fn recount(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Resu
                 WHERE e.user_no = ?1 AND e.memory_no = ?2 AND e.role = 'use' AND e.outcome = 'success')
          WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        RowExpectation::Any,
     )
 }
 

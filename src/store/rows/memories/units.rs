@@ -1,5 +1,7 @@
 //! Rows of `memory_units`: the units of memories, with the words of current and of older texts.
 
+use std::collections::BTreeSet;
+
 use crate::{
     error::Result,
     model::place::{MemoryNo, Seq},
@@ -92,13 +94,15 @@ pub(crate) fn counts(sql: &dyn Sql, scope: &Scope) -> Result<(u64, u64)> {
     Ok(found.unwrap_or_default())
 }
 
-/// The units of a memory.
-pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<Vec<Seq>> {
-    sql.list(
-        "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2 ORDER BY seq",
+/// The units of a memory. The number of a damaged row is that of the memory's current text.
+pub(crate) fn of_memory(sql: &dyn Sql, scope: &Scope, memory_no: MemoryNo) -> Result<BTreeSet<Seq>> {
+    let found: Vec<Option<Seq>> = sql.list(
+        "SELECT seq FROM memory_units WHERE user_no = ?1 AND memory_no = ?2
+         UNION SELECT seq FROM user_memories WHERE user_no = ?1 AND memory_no = ?2",
         values![scope.user_no, memory_no],
-        |row| row.get(0),
-    )
+        |row| Ok(row.get(0).ok().flatten()),
+    )?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// The units with older texts of a memory.
