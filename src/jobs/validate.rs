@@ -7,8 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     clock::Deadline,
     error::Result,
@@ -16,6 +14,7 @@ use crate::{
     model::{
         place::MemoryNo,
         sensor::{CheckVerdict, HUMAN, MemoryCheck, NewSensor, ToCheck, UnknownReason},
+        stored_time::StoredTime,
     },
     own_thread::on_own_thread,
     sensors::{Sensor, known::of_name, last_looks::LastLook},
@@ -172,8 +171,8 @@ impl<'s> Looks<'s> {
         kept
     }
 
-    fn now(&self) -> DateTime<Utc> {
-        self.store.config().clock.now()
+    fn now(&self) -> StoredTime {
+        StoredTime::clamped(self.store.config().clock.now())
     }
 
     /// Has a sensor look, on a thread of its own and for a bounded time.

@@ -242,7 +242,8 @@ fn with_memories(
         round += 1;
         let passing = sieve.passing(index);
         let mut ranked = ranks(index, question, legs, wanting, &passing);
-        let (mut known, older) = memory_evidence::meet(at, index, (&ranked, round)).unwrap_or_else(|error| {
+        let met = memory_evidence::meet(at, index, (&ranked, round), missing);
+        let (mut known, older) = met.unwrap_or_else(|error| {
             missing.push(format!("memories: {error}"));
             Default::default()
         });

@@ -54,7 +54,8 @@ pub(super) fn lend(
     }
     let mut entering: Vec<u32> = lent.keys().copied().collect();
     entering.sort_unstable();
-    for (seq, met) in entering.iter().zip(snapshot.memories_of_units(scope, &entering)?) {
+    // A damaged neighbour is left out: only what the query finds by itself is reported as missing.
+    for (seq, met) in entering.iter().zip(snapshot.memories_of_units(scope, &entering)?.memories) {
         let Some(mut met) = met.filter(|met| met.seq.is_some_and(|of_now| of_now.0 == *seq)) else {
             continue;
         };

@@ -20,18 +20,21 @@ use crate::{
 /// all memories are removed.
 const ROUNDS: usize = 2;
 
-/// Reads the memories of these units. Also returns units with outdated texts: for each memory that has one here, all of
-/// them.
+/// Reads the memories of these units. Also returns units to leave out: those of memories that cannot be read, and, for each
+/// memory that has an outdated text here, all of its outdated ones.
 pub(super) fn meet(
     (snapshot, scope): (&Snapshot<'_>, &Scope),
     index: &UserIndex,
     (ranked, round): (&[ScoredUnit], usize),
+    missing: &mut Vec<String>,
 ) -> Result<(HashMap<u32, UnitMemory>, Vec<u32>)> {
     let memories =
         ranked.iter().map(|unit| unit.seq).filter(|seq| index.memories().binary_search(seq).is_ok());
     let memories: Vec<u32> = memories.collect();
     let (mut known, mut older) = (HashMap::with_capacity(memories.len()), Vec::new());
-    for (seq, met) in memories.iter().zip(snapshot.memories_of_units(scope, &memories)?) {
+    let met = snapshot.memories_of_units(scope, &memories)?;
+    missing.extend(met.damaged.iter().map(|error| format!("memories: {error}")));
+    for (seq, met) in memories.iter().zip(met.memories) {
         match met {
             Some(met) if met.seq.is_some_and(|of_now| of_now.0 == *seq) => _ = known.insert(*seq, met),
             Some(_) if older.contains(seq) => {}

@@ -6,12 +6,11 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
-
 use crate::{
     model::{
         ids::MemoryId,
         sensor::{CheckVerdict, NewSensor},
+        stored_time::StoredTime,
     },
     text::measure::ContentHash,
 };
@@ -31,7 +30,7 @@ pub(crate) struct LastLooks(Mutex<HashMap<Key, Place>>);
 /// One look, and the memories that have got its result.
 #[derive(Debug)]
 pub(crate) struct LastLook {
-    pub(crate) at: DateTime<Utc>,
+    pub(crate) at: StoredTime,
     pub(crate) rest: Duration,
     pub(crate) verdict: CheckVerdict,
     /// The memories, each with the hash of its text then: the same look counts once for each.
@@ -40,14 +39,14 @@ pub(crate) struct LastLook {
 
 impl LastLook {
     /// Whether the look stands. One in the future, from before the clock was set back, does not.
-    pub(crate) fn stands(&self, now: DateTime<Utc>) -> bool {
+    pub(crate) fn stands(&self, now: StoredTime) -> bool {
         (now - self.at).to_std().is_ok_and(|age| age < self.rest)
     }
 }
 
 impl LastLooks {
     /// Returns the place of the last look at this.
-    pub(crate) fn of(&self, what: &NewSensor, now: DateTime<Utc>) -> Place {
+    pub(crate) fn of(&self, what: &NewSensor, now: StoredTime) -> Place {
         let expect = serde_json::Value::Object(what.expect.fields().clone()).to_string();
         let key = (what.sensor.clone(), what.subject.clone(), expect);
         // A place is put in or taken out as a whole, so the map is sound even if another holder of the lock panicked.

@@ -10,7 +10,7 @@ use crate::{
         stored_time::StoredTime,
     },
     store::{
-        rows::memories::recalled::{self, RelatedUnit, UnitMemory},
+        rows::memories::recalled::{self, MetMemories, RelatedUnit, UnitMemory},
         scope::Scope,
         snapshot::Snapshot,
     },
@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Snapshot<'_> {
-    /// Returns the memory of each of these units, with the columns that ranking needs. `None` if a unit is not a memory's.
-    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
+    /// Returns the memories of these units, with the columns that ranking needs.
+    pub(crate) fn memories_of_units(&self, scope: &Scope, units: &[u32]) -> Result<MetMemories> {
         self.ask(|sql| recalled::of_units(sql, scope, units))
     }
 

@@ -96,7 +96,10 @@ impl EdgeFile {
             let found = edge_type(text).filter(|(_, is_reversed)| !is_reversed).map(|(found, _)| found);
             found.ok_or(refused("it is not an edge type"))
         };
-        let instant = || read_time(text).ok_or(refused("it is not a time like 2025-12-06T16:25:58+00:00"));
+        let instant = || {
+            read_time(text)
+                .ok_or(refused("it is not a time of the years 1 to 9999 like 2025-12-06T16:25:58+00:00"))
+        };
         match field.name.as_str() {
             "id" => text.clone_into(&mut self.id),
             "type" => self.edge_type = self.edge_type.or(Some(edge_type()?)),

@@ -241,7 +241,10 @@ impl MemoryFile {
             let number: f64 = text()?.parse().map_err(|_| refused("it is not a number"))?;
             (0.0..=1.0).contains(&number).then_some(number).ok_or(refused("it is not a number from 0 to 1"))
         };
-        let instant = || read_time(text()?).ok_or(refused("it is not a time like 2025-12-06T16:25:58+00:00"));
+        let instant = || {
+            read_time(text()?)
+                .ok_or(refused("it is not a time of the years 1 to 9999 like 2025-12-06T16:25:58+00:00"))
+        };
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         match field.name.as_str() {
             "id" => text()?.clone_into(&mut self.id),

@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value as Json};
 
 use crate::{
-    model::memory::procedure::Procedure,
+    model::{memory::procedure::Procedure, stored_time::StoredTime},
     vault::{
         frontmatter::{self, quoted},
         guard::is_active_name,
@@ -107,8 +107,12 @@ pub(crate) fn time(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, false)
 }
 
-/// Parses a time; without a zone, it is in UTC.
+/// Parses a time that can be stored; without a zone, it is in UTC.
 pub(crate) fn read_time(text: &str) -> Option<DateTime<Utc>> {
+    any_time(text).and_then(|at| StoredTime::try_from(at).ok()).map(DateTime::from)
+}
+
+fn any_time(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc()).ok();
     zoned

@@ -67,7 +67,7 @@ impl WriteTx<'_> {
         let session = session.ok_or_else(sessions::no_session)?;
         if let Some(turn) = &found
             && repacked.is_none()
-            && erase_rows::may_be_in_frames(self.sql, scope, session.id, turn)?
+            && originals::may_be_in_frames(self.sql, scope, session.id, turn.doomed.turn_id)?
         {
             let message = format!(
                 "turn {id} may still be in its session's archive, whose index lacks it; erase the session, or restore a backup"

@@ -5,10 +5,10 @@ use serde::Serialize;
 use crate::{
     compress::archive,
     error::Result,
-    model::{ids::TurnId, turn::Turn},
+    model::{ids::TurnId, place::SessionNo, turn::Turn},
     store::{
         acts::{derive, mend},
-        checks::{index_checks, memory_checks},
+        checks::{index_checks, memory_checks, unreadable_rows::UnreadableRows},
         file::facts::Soundness,
         rows::{
             aside::{self, Aside},
@@ -96,7 +96,7 @@ pub(crate) fn diagnose(sql: &dyn Sql, file: Soundness) -> Diagnosis {
         places: file.damage.places,
         ..check("every row is what was written", file.damage.rows)
     });
-    checks.push(check("every session can be read", unreadable_sessions(sql)));
+    checks.push(unreadable_sessions(sql));
     checks.extend(turn_checks(sql));
     checks.push(check(
         "every archived turn can be read, and is the one that was recorded",
@@ -118,18 +118,29 @@ fn check(holds: &str, problems: u64) -> Check {
     Check { holds: holds.to_owned(), problems, places: Vec::new(), is_of_index: false }
 }
 
-/// Counts the sessions that cannot be read. Another check reports sessions without a user.
-fn unreadable_sessions(sql: &dyn Sql) -> u64 {
-    let mut problems = 0;
-    let read = sessions::each_of_all(sql, &mut |session| problems += u64::from(session.is_err()));
-    problems + u64::from(read.is_err())
+fn check_unreadable(holds: &str, found: UnreadableRows) -> Check {
+    Check { places: found.places, ..check(holds, found.count) }
+}
+
+/// Finds the sessions that cannot be read. Another check reports sessions without a user.
+fn unreadable_sessions(sql: &dyn Sql) -> Check {
+    let mut found = UnreadableRows::default();
+    let read = sessions::each_of_all(sql, &mut |SessionNo(no), session| {
+        if session.is_err() {
+            found.add(Some(format!("conversation_sessions where session_no = {no}")));
+        }
+    });
+    if read.is_err() {
+        found.add(None);
+    }
+    check_unreadable("every session can be read", found)
 }
 
 /// The problems that one pass over the turns found. Data derived from a text is checked only if the text can be read and is
 /// the recorded one.
 #[derive(Default)]
 struct TurnProblems {
-    unreadable: u64,
+    unreadable: UnreadableRows,
     text: u64,
     words: u64,
     tokens: u64,
@@ -138,13 +149,13 @@ struct TurnProblems {
 fn turn_checks(sql: &dyn Sql) -> [Check; 4] {
     let mut found = TurnProblems::default();
     if look_at_turns(sql, &mut found).is_err() {
-        found.unreadable += 1; // Damage ended the pass.
+        found.unreadable.add(None);
     }
     if matches!(derive::has_stale(sql), Ok(true)) {
         found.words = 0; // Older rules wrote them; a job rewrites them.
     }
     [
-        check("every turn can be read", found.unreadable),
+        check_unreadable("every turn can be read", found.unreadable),
         check("every text is the one that was recorded", found.text),
         check("the words of a turn match its text", found.words),
         check("the token counts of a turn match its text", found.tokens),
@@ -196,7 +207,7 @@ fn look_at_turns(sql: &dyn Sql, found: &mut TurnProblems) -> Result<()> {
             match turn {
                 Ok((turn, _)) if turn.tokens.counted_by == NOT_COUNTED => {} // Inserted, not taken over yet.
                 Ok((turn, words)) => judged.push(Judged::of(&turn, &words)),
-                Err(_) => found.unreadable += 1,
+                Err(_) => found.unreadable.add(Some(format!("conversation_turns where turn_key = {key}"))),
             }
         });
         for turn in &judged {
@@ -249,7 +260,7 @@ fn unreadable_summaries(sql: &dyn Sql) -> Result<u64> {
 fn memory_checks(sql: &dyn Sql) -> [Check; 5] {
     let found = memory_checks::problems(sql);
     [
-        check("every memory can be read", found.unreadable),
+        check_unreadable("every memory can be read", found.unreadable),
         check("every memory says what was saved", found.text),
         check("the tags and entities of a memory are counted, and folded as they were written", found.terms),
         check("the words of a memory's unit match its text", found.words),

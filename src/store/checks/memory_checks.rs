@@ -8,6 +8,7 @@ use crate::{
     model::place::UserNo,
     store::{
         acts::derive,
+        checks::unreadable_rows::UnreadableRows,
         rows::memories::{checks, row::MemoryRow},
         sql::Sql,
     },
@@ -17,7 +18,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct MemoryProblems {
     /// Memories that cannot be read.
-    pub(super) unreadable: u64,
+    pub(super) unreadable: UnreadableRows,
     /// Memories whose text is not the saved one.
     pub(super) text: u64,
     /// Tags and entities whose folded form does not match what was written, or that are not numbered from 1.
@@ -35,11 +36,14 @@ pub(super) fn problems(sql: &dyn Sql) -> MemoryProblems {
     loop {
         let (memories, read) = checks::some_memories(sql, after);
         let last = memories.last().map(|(memory_no, _)| *memory_no);
-        for (_, memory) in memories {
-            let judged = memory.and_then(|(user_no, memory)| judge(sql, user_no, &memory, &mut found));
-            found.unreadable += u64::from(judged.is_err());
+        for (memory_no, memory) in memories {
+            if memory.and_then(|(user_no, memory)| judge(sql, user_no, &memory, &mut found)).is_err() {
+                found.unreadable.add(Some(format!("user_memories where memory_no = {memory_no}")));
+            }
         }
-        found.unreadable += u64::from(read.is_err()); // Damage ended the pass.
+        if read.is_err() {
+            found.unreadable.add(None);
+        }
         match last.filter(|last| read.is_ok() && *last > after) {
             Some(last) => after = last,
             None => break,

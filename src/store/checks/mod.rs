@@ -5,3 +5,4 @@ pub(crate) mod health;
 pub(crate) mod index_checks;
 mod memory_checks;
 pub(crate) mod stats;
+mod unreadable_rows;

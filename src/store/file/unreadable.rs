@@ -25,6 +25,7 @@ const KINDS: &[(&str, &str, bool)] = &[
     ("memory_episodes", "an episode", false),
     ("memory_reviews", "a review", false),
     ("memory_sources", "a source of a memory", false),
+    ("memory_units", "the unit of a memory", false),
     ("memory_state", "the state of a memory", false),
     ("recall_receipts", "a receipt", false),
     ("recall_units", "the unit of a turn or a memory", false),

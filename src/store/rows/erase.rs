@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     model::{
-        ids::{SessionId, TurnId},
+        ids::TurnId,
         place::{Place, Seq, SessionNo, UnitKind},
     },
     store::{
@@ -373,12 +373,6 @@ pub(crate) struct DoomedTurn {
     pub(crate) total_tokens: u32,
 }
 
-impl DoomedTurn {
-    fn of(doomed: TurnToErase, total_tokens: u32) -> Self {
-        Self { doomed, total_tokens }
-    }
-}
-
 /// A turn with a unit, by its id: as a row, in the archive, or only as a summary.
 pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Option<DoomedTurn>> {
     let found = sql.one(
@@ -388,7 +382,10 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
         values![id, scope.user_id],
         |row| Ok((turn_row(row)?, row.get(3).unwrap_or(0))),
     )?;
-    found.map(|(turn, tokens)| turn.to_erase(sql, scope).map(|turn| DoomedTurn::of(turn, tokens))).transpose()
+    let doomed = |(turn, total_tokens): (TurnRow, u32)| {
+        Ok(DoomedTurn { doomed: turn.to_erase(sql, scope)?, total_tokens })
+    };
+    found.map(doomed).transpose()
 }
 
 /// A turn of which damage left only the unit. Its tokens are those that the session counts but that no other turn has.
@@ -401,23 +398,7 @@ pub(crate) fn lost_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Opti
          FROM recall_units AS r JOIN conversation_sessions AS s ON s.session_no = r.session_no
          WHERE r.user_no = ?1 AND r.kind = 'turn' AND r.owner_id = ?2 AND s.user_id = ?3",
         values![scope.user_no, id, scope.user_id],
-        |row| Ok(DoomedTurn::of(turn_to_erase(row)?, row.get(3).unwrap_or(0))),
-    )
-}
-
-/// Whether the text of a turn may still be in a frame of its session, although `archived_turns` does not name the turn.
-pub(crate) fn may_be_in_frames(
-    sql: &dyn Sql,
-    scope: &Scope,
-    session: SessionId,
-    turn: &DoomedTurn,
-) -> Result<bool> {
-    sql.scalar(
-        "SELECT EXISTS (SELECT 1 FROM archived_frames WHERE session_id = ?1 AND user_id = ?2)
-           AND NOT EXISTS (SELECT 1 FROM conversation_turns WHERE id = ?3 AND user_id = ?2)
-           AND NOT EXISTS (SELECT 1 FROM conversation_summaries
-                           WHERE original_turn_id = ?3 AND user_id = ?2 AND original = 'deleted')",
-        values![session, scope.user_id, turn.doomed.turn_id],
+        |row| Ok(DoomedTurn { doomed: turn_to_erase(row)?, total_tokens: row.get(3).unwrap_or(0) }),
     )
 }
 

@@ -246,6 +246,22 @@ pub(crate) fn is_place_sound(sql: &dyn Sql, scope: &Scope, place: Place) -> Resu
     Ok(is_sound.unwrap_or(true))
 }
 
+/// Whether the text of a turn may still be in a frame of its session, although `archived_turns` does not name the turn.
+pub(crate) fn may_be_in_frames(
+    sql: &dyn Sql,
+    scope: &Scope,
+    session: SessionId,
+    turn: TurnId,
+) -> Result<bool> {
+    sql.scalar(
+        "SELECT EXISTS (SELECT 1 FROM archived_frames WHERE session_id = ?1 AND user_id = ?2)
+           AND NOT EXISTS (SELECT 1 FROM conversation_turns WHERE id = ?3 AND user_id = ?2)
+           AND NOT EXISTS (SELECT 1 FROM conversation_summaries
+                           WHERE original_turn_id = ?3 AND user_id = ?2 AND original = 'deleted')",
+        values![session, scope.user_id, turn],
+    )
+}
+
 /// The number and the packed contents of a session's oldest frame.
 pub(crate) fn first_frame(
     sql: &dyn Sql,

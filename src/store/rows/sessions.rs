@@ -464,15 +464,16 @@ pub(crate) fn version(sql: &dyn Sql, scope: &Scope, id: SessionId) -> Result<Opt
     )
 }
 
-/// Passes every session that belongs to a user of this file to `each`, or the error if it cannot be read. Used by doctor.
-pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(Result<SessionRow>)) -> Result<()> {
+/// Passes the number of every session that belongs to a user of this file to `each`, with the session, or the error if it
+/// cannot be read. Used by doctor.
+pub(crate) fn each_of_all(sql: &dyn Sql, each: &mut dyn FnMut(SessionNo, Result<SessionRow>)) -> Result<()> {
     const ALL: &str = concat!(
         "SELECT ",
         columns!(),
         " FROM conversation_sessions WHERE user_id IN (SELECT user_id FROM user_scopes)"
     );
     sql.query(ALL, &[], &mut |row| {
-        each(read(row));
+        each(row.get(0)?, read(row));
         Ok(Flow::Next)
     })
 }

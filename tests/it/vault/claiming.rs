@@ -123,3 +123,32 @@ fn a_title_is_text_wherever_it_is_shown() {
         assert!(text.contains("&lt;img") && !text.contains('<') && !text.contains("%%"), "{text}");
     }
 }
+
+#[test]
+fn a_file_of_a_time_that_cannot_be_stored_is_refused_with_its_line_and_the_others_are_saved() {
+    let kept = Kept::new();
+    let bad = [
+        "2026-02-30T12:00:00Z",
+        "0000-01-01T00:00:00Z",
+        "+10000-01-01T00:00:00Z",
+        "9999-12-31T23:59:59-23:59",
+        "soon",
+    ];
+    for (n, created) in bad.iter().enumerate() {
+        kept.put(
+            &format!("graph/fixes/bad-{n}.md"),
+            &format!("---\ntype: fix\ncreated: {created}\n---\nFix {n}.\n"),
+        );
+    }
+    kept.put("graph/fixes/leap.md", "---\ntype: fix\ncreated: 2016-12-31T23:59:60Z\n---\nWait a second.\n");
+    kept.put("graph/fixes/sound.md", "---\ntype: fix\ncreated: 2026-01-01T00:00:00Z\n---\nRestart it.\n");
+    let report = kept.sync();
+    assert_eq!(report.saved, ["graph/fixes/leap.md", "graph/fixes/sound.md"], "{report:?}");
+    let refused: Vec<_> = report.refused.iter().map(|file| (file.path.clone(), file.line)).collect();
+    let expected: Vec<_> = (0..bad.len()).map(|n| (format!("graph/fixes/bad-{n}.md"), Some(3))).collect();
+    assert_eq!(refused, expected, "{report:?}");
+    let all = kept.known.memories.list(MemoryFilter::default(), None, 9).unwrap();
+    let times: Vec<String> = all.iter().map(|memory| memory.said_at.to_rfc3339()).collect();
+    assert!(times.contains(&"2016-12-31T23:59:59.999+00:00".to_owned()), "{times:?}");
+    kept.known.check_sound();
+}

@@ -21,6 +21,7 @@ mod pages;
 mod problems;
 mod refused;
 mod rounds;
+mod times;
 mod trust;
 mod walk;
 mod wall;

@@ -50,9 +50,9 @@ const TABLES: [(&str, &str, &[&str]); 16] = [
 ];
 
 /// A row by its table and key: each column's name and value.
-type Rows = BTreeMap<(&'static str, String), Vec<(String, SqlValue)>>;
+pub type Rows = BTreeMap<(&'static str, String), Vec<(String, SqlValue)>>;
 
-fn looking_at(bench: &Bench) -> Connection {
+pub fn looking_at(bench: &Bench) -> Connection {
     let path = bench.folder.path().join("memory.db");
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
@@ -62,7 +62,7 @@ fn version(conn: &Connection) -> i64 {
     conn.query_row("PRAGMA data_version", [], |row| row.get(0)).unwrap()
 }
 
-fn rows(conn: &Connection) -> Rows {
+pub fn rows(conn: &Connection) -> Rows {
     let mut found = Rows::new();
     for (table, key, counts) in TABLES {
         let mut stmt = conn
@@ -103,7 +103,7 @@ fn differences(before: &Rows, after: &Rows) -> Vec<String> {
 }
 
 /// By the name of a field: what a request may call by it.
-type Named = BTreeMap<&'static str, Vec<Value>>;
+pub type Named = BTreeMap<&'static str, Vec<Value>>;
 
 /// A file with everything that an operation can name, all of it the holder's.
 async fn world(holder: Origin) -> (Bench, Named, Rows) {
@@ -206,7 +206,7 @@ async fn world(holder: Origin) -> (Bench, Named, Rows) {
 }
 
 /// What a request may call by a field of this name.
-fn candidates<'n>(named: &'n Named, field: &str) -> Option<&'n Vec<Value>> {
+pub fn candidates<'n>(named: &'n Named, field: &str) -> Option<&'n Vec<Value>> {
     let field = match field {
         "from" | "to" | "by" | "memories" | "old" | "new" => "memory",
         "sessions" => "session",
@@ -249,7 +249,7 @@ fn made(row: &Row, named: &Named) -> Vec<Value> {
 }
 
 /// A value that fits a schema.
-fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
+pub fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
     if let Some(name) = schema["$ref"].as_str() {
         return sample(root, &root["$defs"][name.rsplit('/').next().unwrap()], depth);
     }

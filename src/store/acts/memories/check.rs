@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
 
 use crate::{
     error::Result,
@@ -18,6 +18,7 @@ use crate::{
         place::MemoryNo,
         review::ReviewKind,
         sensor::{CheckResult, CheckVerdict, HUMAN, MemoryCheck, NewSensor, UnknownReason},
+        stored_time::StoredTime,
     },
     store::{
         acts::memories::{
@@ -69,7 +70,7 @@ pub(crate) struct SensorFinding {
     pub(crate) what: NewSensor,
     pub(crate) verdict: CheckVerdict,
     /// When the sensor looked; `None` if it did not.
-    pub(crate) looked_at: Option<DateTime<Utc>>,
+    pub(crate) looked_at: Option<StoredTime>,
     /// The sensor's reliability.
     pub(crate) reliability: f64,
     pub(crate) window: Option<Duration>,
@@ -88,7 +89,7 @@ impl SensorFinding {
             subject: self.what.subject.clone(),
             result: self.verdict.result(),
             why,
-            looked_at: self.looked_at,
+            looked_at: self.looked_at.map(DateTime::from),
             confidence: None,
             reliability: None,
             review: None,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    error::Result,
+    error::{Error, ErrorKind, Result},
     memory::facts::MemoryFacts,
     model::{
         edge::EdgeType,
@@ -21,7 +21,7 @@ use crate::{
         rows::memories::{
             known,
             lists::{self, FilterParams},
-            units,
+            row, units,
         },
         scope::Scope,
         sql::{Sql, SqlRow, SqlValue, ToColumn, values},
@@ -65,9 +65,16 @@ impl UnitMemory {
     }
 }
 
-/// The memories of these units, in order. `None` if the unit is not a text of a memory.
-pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Vec<Option<UnitMemory>>> {
-    let mut found: Vec<Option<UnitMemory>> = vec![None; units.len()];
+/// The memories of units.
+pub(crate) struct MetMemories {
+    /// In the order of the units. `None` if the unit is not a text of a memory that can be read.
+    pub(crate) memories: Vec<Option<UnitMemory>>,
+    /// An error for each memory that cannot be read.
+    pub(crate) damaged: Vec<Error>,
+}
+
+pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<MetMemories> {
+    let (mut found, mut damaged) = (vec![None; units.len()], Vec::new());
     sql.query_many(
         "SELECT m.memory_no, m.id, m.seq, m.kind, m.status, m.frequency, m.frequency_since, m.importance, m.confidence,
                 m.reliability, m.consolidation_threshold, m.volatility, m.validity_window_s, m.trust, m.learning_source,
@@ -79,12 +86,15 @@ pub(crate) fn of_units(sql: &dyn Sql, scope: &Scope, units: &[u32]) -> Result<Ve
          WHERE k.user_no = ?1 AND k.seq = ?2",
         &sets(scope, units.iter().map(|seq| SqlValue::Integer((*seq).into()))),
         &mut |at, row| {
-            found[at] = Some(read(row)?);
+            match read(row) {
+                Err(error) if error.kind() == ErrorKind::Corrupt => damaged.push(row::damaged(row.get(0)?)),
+                met => found[at] = Some(met?),
+            }
             Ok(())
         },
     )?;
     rest_on(sql, scope, &mut found)?;
-    Ok(found)
+    Ok(MetMemories { memories: found, damaged })
 }
 
 fn sets<'v>(scope: &'v Scope, values: impl Iterator<Item = SqlValue<'v>>) -> Vec<Vec<SqlValue<'v>>> {
