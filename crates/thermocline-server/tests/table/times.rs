@@ -1,7 +1,8 @@
 //! Every time that a request may state: it is refused and nothing changes, or everything can be read afterwards.
 //!
 //! The requests are made from the table: each field of a request whose format is `date-time` is asked with each time of a
-//! list, in a copy of a small file, with the other fields that the operation requires.
+//! list, in a copy of a small file, with the other fields that the operation requires. Each request is about another session
+//! and says another text, so that none is taken for an earlier one.
 
 use std::collections::BTreeMap;
 
@@ -83,49 +84,59 @@ fn resolved<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
 }
 
 /// Makes a value with this time at the path, and with what the schema requires beside it.
-fn made(root: &Value, schema: &Value, path: &[String], named: &Named, time: &str) -> Option<Value> {
+fn made(root: &Value, schema: &Value, path: &[String], named: &Named, at: usize) -> Option<Value> {
     if let Some(of) = resolved(root, schema) {
-        return made(root, of, path, named, time);
+        return made(root, of, path, named, at);
     }
     let Some((name, rest)) = path.split_first() else {
         let is_time = times(root, schema, 0).contains(&Path::new());
-        return is_time.then(|| json!(time));
+        return is_time.then(|| json!(TIMES[at]));
     };
     for choice in ["anyOf", "oneOf", "allOf"] {
         let mut of = schema[choice].as_array().into_iter().flatten();
-        if let Some(value) = of.find_map(|of| made(root, of, path, named, time)) {
+        if let Some(value) = of.find_map(|of| made(root, of, path, named, at)) {
             return Some(value);
         }
     }
     if name.is_empty() {
-        return Some(json!([made(root, schema.get("items")?, rest, named, time)?]));
+        return Some(json!([made(root, schema.get("items")?, rest, named, at)?]));
     }
     let fields = schema["properties"].as_object()?;
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let value = |field: &str| match candidates(named, field) {
-        Some(known) => known[0].clone(),
-        None => sample(root, &fields[field], 0),
+        Some(known) if field == "memories" => json!(known[2 * at..2 * at + 2]),
+        Some(known) => known[at * known.len() / TIMES.len()].clone(),
+        None if field == "caller_id" => json!(format!("the caller's {at}")),
+        None => match sample(root, &fields[field], 0) {
+            Value::String(text) => json!(text.replace("else", &format!("number {at}"))),
+            value => value,
+        },
     };
+    // Several turns at once need their caller's ids.
+    let required = required.chain(["caller_id"]).filter(|field| fields.contains_key(*field));
     let mut whole: Map<String, Value> = required.map(|field| (field.to_owned(), value(field))).collect();
-    whole.insert(name.clone(), made(root, fields.get(name)?, rest, named, time)?);
+    whole.insert(name.clone(), made(root, fields.get(name)?, rest, named, at)?);
     Some(whole.into())
 }
 
-/// Makes a file with an open session of one turn, and a memory.
+/// Makes a file with an open session of one turn and two memories for each time.
 async fn world() -> (Bench, Named) {
     let bench = Bench::new().await;
-    let said = json!({ "session": "open", "user_message": "I keep bees. My name is Alexandra.", "ai_response": "Noted.", "said_at": "2026-01-01T10:00:00Z" });
-    let turn = bench.answer("record", said).await["turn_id"].clone();
-    let bank =
-        json!({ "title": "Bank", "content": "The money is in a sock.", "said_at": "2026-01-01T10:00:00Z" });
-    let other = json!({ "title": "Other", "content": "The sock is in a drawer." });
+    let (mut sessions, mut turns) = (Vec::new(), Vec::new());
+    for n in 0..TIMES.len() {
+        let session = json!(format!("session {n}"));
+        let said = json!({ "session": session, "user_message": format!("I keep {n} bees."), "ai_response": "Noted.", "said_at": "2026-01-01T10:00:00Z" });
+        turns.push(bench.answer("record", said).await["turn_id"].clone());
+        sessions.push(session);
+    }
     let mut memories = Vec::new();
-    for memory in [bank, other] {
+    for n in 0..2 * TIMES.len() {
+        let content = format!("The money of number {n} is in a sock.");
+        let memory = json!({ "title": "Bank", "content": content, "said_at": "2026-01-01T10:00:00Z" });
         memories.push(bench.answer("memory_save", memory).await["memory"]["id"].clone());
     }
     bench.answer("backup", json!({ "name": "world.db" })).await;
-    let named =
-        BTreeMap::from([("session", vec![json!("open")]), ("turn", vec![turn]), ("memory", memories)]);
+    let named = BTreeMap::from([("session", sessions), ("turn", turns), ("memory", memories)]);
     (bench, named)
 }
 
@@ -159,34 +170,35 @@ async fn read_all(bench: &Bench, what: &str) {
     assert_eq!(failed.next(), None, "{what}");
 }
 
-async fn check(world: &Bench, named: &Named, row: &'static Row, path: &Path) -> usize {
-    let root = schema::request(row);
-    let mut accepted = 0;
-    for time in TIMES {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::copy(world.folder.path().join("world.db"), folder.path().join("memory.db")).unwrap();
-        let bench = Bench::on(folder, |_| {}).await;
-        let request = made(&root, &root, path, named, time).unwrap();
+/// Asks a copy of the file with each time in this field. Returns how many times were accepted.
+async fn check(world: &Bench, named: &Named, (row, path): &(&'static Row, Path)) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(world.folder.path().join("world.db"), folder.path().join("memory.db")).unwrap();
+    let bench = Bench::on(folder, |_| {}).await;
+    let (root, conn) = (schema::request(row), looking_at(&bench));
+    let (mut accepted, mut before) = (Vec::new(), rows(&conn));
+    for (at, time) in TIMES.into_iter().enumerate() {
+        let request = made(&root, &root, path, named, at).unwrap();
         let what = format!("{} {request}", row.spec.name);
-        let before = rows(&looking_at(&bench));
         match bench.ask(row.spec.name, request).await {
             Err(problem) => {
                 assert!(matches!(problem.code, Code::InvalidInput | Code::BadRequest), "{what}: {problem:?}");
-                assert_eq!(rows(&looking_at(&bench)), before, "{what}");
+                assert!(rows(&conn) == before, "{what}");
             }
             Ok(_) => {
-                accepted += 1;
-                read_all(&bench, &what).await;
-                for session in bench.answer("session_list", json!({})).await["items"].as_array().unwrap() {
-                    let id = format!("id:{}", session["id"].as_str().unwrap());
-                    bench.answer("session_erase", json!({ "session": id })).await;
-                }
-                read_all(&bench, &what).await;
-                bench.answer("user_erase", json!({})).await;
+                accepted.push(time);
+                before = rows(&conn);
             }
         }
     }
-    accepted
+    let what = format!("{} with {path:?} of {accepted:?}", row.spec.name);
+    read_all(&bench, &what).await;
+    for session in &named["session"][..2] {
+        bench.answer("session_erase", json!({ "session": session })).await;
+    }
+    read_all(&bench, &what).await;
+    bench.answer("user_erase", json!({})).await;
+    accepted.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,12 +207,14 @@ async fn every_time_that_a_request_states_is_refused_or_can_be_read() {
     let mut fields = Vec::new();
     for row in world.service.table.iter().filter(|row| row.spec.body == Body::Json) {
         let root = schema::request(row);
-        assert!(row.spec.target == Target::User || times(&root, &root, 0).is_empty(), "{}", row.spec.name);
-        fields.extend(times(&root, &root, 0).into_iter().map(|path| (row, path)));
+        let paths = times(&root, &root, 0);
+        assert!(row.spec.target == Target::User || paths.is_empty(), "{}", row.spec.name);
+        fields.extend(paths.into_iter().map(|path| (row, path)));
     }
     assert!(fields.len() >= 10, "{}", fields.len());
-    for (row, path) in &fields {
-        let accepted = check(&world, &named, row, path).await;
+    for field in &fields {
+        let accepted = check(&world, &named, field).await;
+        let (row, path) = field;
         assert!((1..TIMES.len()).contains(&accepted), "{} {path:?}: {accepted} accepted", row.spec.name);
     }
 }
