@@ -34,7 +34,9 @@ pub(crate) fn run(db: &Db, args: &EraseArgs, out: &Output) -> Result<(), Failure
         (None, Some(name)) => {
             let (id, place) = match (turn::named(&user, name), name.parse::<TurnId>()) {
                 // After damage, the turn may be unreadable, but its id still names it.
-                (Err(failure), Ok(id)) if failure.exit() == Exit::NotFound => (id, format!("turn {id}")),
+                (Err(failure), Ok(id)) if matches!(failure.exit(), Exit::NotFound | Exit::FileUnusable) => {
+                    (id, format!("turn {id}"))
+                }
                 (named, _) => named?,
             };
             EraseTarget::Turn(user, id, place)
@@ -79,7 +81,12 @@ fn erase(target: &EraseTarget) -> Result<Erased, Failure> {
 
 /// Asks for confirmation at the terminal; without a terminal, nothing is erased unless `--yes` is given.
 fn confirm(target: &EraseTarget, out: &Output) -> Result<(), Failure> {
-    let what = what(target)?;
+    let what = match what(target) {
+        Err(failure) if failure.exit() == Exit::FileUnusable => {
+            "what you named, of which damage has made something unreadable".to_owned()
+        }
+        what => what?,
+    };
     match out.ask(&format!("Erase {what}? This cannot be undone. Type yes: "))? {
         Some(answer) if answer.trim() == "yes" => Ok(()),
         Some(_) => Err(Failure::refused("not confirmed; nothing was erased")),
