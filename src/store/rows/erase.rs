@@ -383,7 +383,7 @@ pub(crate) fn one_turn(sql: &dyn Sql, scope: &Scope, id: TurnId) -> Result<Optio
         |row| Ok((turn_row(row)?, row.get(3).unwrap_or(0))),
     )?;
     let doomed = |(turn, total_tokens): (TurnRow, u32)| {
-        Ok(DoomedTurn { doomed: turn.to_erase(sql, scope)?, total_tokens })
+        Ok(DoomedTurn { doomed: turn.completed(sql, scope)?, total_tokens })
     };
     found.map(doomed).transpose()
 }
@@ -436,7 +436,7 @@ fn turn_row(row: &SqlRow<'_>) -> Result<TurnRow> {
 
 impl TurnRow {
     /// The turn to erase. What its row lacks is taken from its unit, for which every unit of the user is read.
-    fn to_erase(self, sql: &dyn Sql, scope: &Scope) -> Result<TurnToErase> {
+    fn completed(self, sql: &dyn Sql, scope: &Scope) -> Result<TurnToErase> {
         let Self { mut turn_id, place, mut seq } = self;
         if turn_id.is_none() || seq.is_none() {
             let unit = sql.one(
@@ -476,7 +476,7 @@ pub(crate) fn some_turns(
         ],
         turn_row,
     )?;
-    found.into_iter().map(|turn| turn.to_erase(sql, scope)).collect()
+    found.into_iter().map(|turn| turn.completed(sql, scope)).collect()
 }
 
 /// Deletes a turn's rows in a table, and returns how many there were.

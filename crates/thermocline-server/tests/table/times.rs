@@ -180,15 +180,12 @@ async fn check(world: &Bench, named: &Named, (row, path): &(&'static Row, Path))
     for (at, time) in TIMES.into_iter().enumerate() {
         let request = made(&root, &root, path, named, at).unwrap();
         let what = format!("{} {request}", row.spec.name);
-        match bench.ask(row.spec.name, request).await {
-            Err(problem) => {
-                assert!(matches!(problem.code, Code::InvalidInput | Code::BadRequest), "{what}: {problem:?}");
-                assert!(rows(&conn) == before, "{what}");
-            }
-            Ok(_) => {
-                accepted.push(time);
-                before = rows(&conn);
-            }
+        if let Err(problem) = bench.ask(row.spec.name, request).await {
+            assert!(matches!(problem.code, Code::InvalidInput | Code::BadRequest), "{what}: {problem:?}");
+            assert!(rows(&conn) == before, "{what}");
+        } else {
+            accepted.push(time);
+            before = rows(&conn);
         }
     }
     let what = format!("{} with {path:?} of {accepted:?}", row.spec.name);
