@@ -1,9 +1,10 @@
 //! Computes the vectors that one user's units lack, batch by batch: those of the built-in embedder, then those of each
 //! configured one.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
+    clock::Deadline,
     cooldown::{Cooldown, until_configured},
     embed::{self, BuiltIn, Embedder, EmbeddingPurpose, EmbeddingSpace, quantize::Vector},
     error::{Error, ErrorKind, Result},
@@ -26,6 +27,8 @@ use crate::{
 
 /// The approximate number of texts per batch. It bounds what a slow embedder is asked for before its answers are stored.
 const BATCH_TEXTS: usize = 64;
+/// How long a snapshot is held, apart from the last text that is read from it. A batch of the longest texts takes seconds.
+const SNAPSHOT_TIME: Duration = Duration::from_millis(20);
 /// The maximum number of units per batch.
 const BATCH_UNITS: u32 = BLOCK_UNITS;
 /// How many times a text that an embedder refuses is tried, including later runs.
@@ -206,16 +209,26 @@ struct EmbedBatch {
     counts: bool,
 }
 
-/// Reads the next units without vectors. `None` if there are none.
+/// Reads the next units without vectors. `None` if there are none. Reads long texts from several snapshots: what is erased or
+/// replaced meanwhile voids the batch.
 fn next_batch(store: &Store, scope: &Scope, space: Space) -> Result<Option<EmbedBatch>> {
     let snapshot = store.snapshot()?;
-    let extent = snapshot.extent(scope)?;
-    let after = snapshot.embedded_seq(scope, space)?.0;
-    let mut originals = snapshot.originals(scope);
+    let (extent, after) = (snapshot.extent(scope)?, snapshot.embedded_seq(scope, space)?.0);
+    drop(snapshot);
     let (mut pieces, mut until) = (Vec::new(), after);
-    while until < extent.last_seq.0 && until - after < BATCH_UNITS && pieces.len() < BATCH_TEXTS {
-        until += 1;
-        pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
+    let is_whole = |until: u32, texts: usize| {
+        until >= extent.last_seq.0 || until - after >= BATCH_UNITS || texts >= BATCH_TEXTS
+    };
+    while !is_whole(until, pieces.len()) {
+        let (snapshot, let_go) = (store.snapshot()?, Deadline::after(SNAPSHOT_TIME));
+        let mut originals = snapshot.originals(scope);
+        while !is_whole(until, pieces.len()) {
+            until += 1;
+            pieces.extend(pieces_of(&snapshot, scope, &mut originals, until)?);
+            if let_go.has_passed() {
+                break;
+            }
+        }
     }
     let (places, texts) = pieces.into_iter().unzip();
     let batch = EmbedBatch { epoch: extent.epoch, after, until, places, texts, is_gap: false, counts: false };

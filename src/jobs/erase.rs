@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
+    clock::Deadline,
     error::{Error, ErrorKind, Result},
     event::Event,
     jobs::job::{Job, JobEnd, Run, Worked},
@@ -15,16 +16,17 @@ use crate::{
     store::{
         Store,
         acts::erased::Erased,
-        file::scrub::PagesToScrub,
+        file::scrub::{PagesToScrub, Scrubbed},
         rows::jobs::{Lease, Owed},
         scope::Scope,
         slice_error::SliceResult,
     },
 };
 
-/// How many times to try to empty the log. Most reads of this process end within milliseconds. A log that cannot be emptied
-/// for longer is held by another process or by a long read.
+/// How many times to try to empty the log, at most for [`PATIENCE`]. Most reads of this process end within milliseconds. A
+/// log that cannot be emptied for longer is held by another process or by a long read.
 const LOOKS: u32 = 20;
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two tries.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
@@ -94,35 +96,28 @@ pub(super) async fn scrub_as_job(run: &Run<'_>, lease: Arc<Lease>) -> SliceResul
 
 /// Empties the log, overwrites the copies that erased rows left in the file, and ends the scrub job. Returns `false` if this
 /// is left to the job.
-///
-/// Ends the job only if no other erase has been added to it since the pages were listed. Rows that were erased later may be
-/// in other pages, and the process that erased them may have been killed before its scrub.
 async fn scrub(store: &Store) -> Result<bool> {
     // If no scrub is owed, another process has scrubbed the file since these rows were deleted.
     let Some((owed, pages)) = store.pages_to_scrub()? else { return Ok(true) };
-    scrub_listed(store, owed, &pages).await
+    scrub_listed(store, owed, pages).await
 }
 
-async fn scrub_listed(store: &Store, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
-    for slice in pages.slices() {
-        if !scrub_slice(store, owed, &slice).await? {
-            store.config().on_event.emit(&Event::ScrubPending);
-            return Ok(false);
+async fn scrub_listed(store: &Store, owed: Owed, mut pages: PagesToScrub) -> Result<bool> {
+    let (mut looks, mut patience) = (0, Deadline::after(PATIENCE));
+    loop {
+        match store.scrub(owed, pages.clone()).await? {
+            Scrubbed::All => return Ok(true),
+            Scrubbed::Left(left) => (pages, looks, patience) = (left, 0, Deadline::after(PATIENCE)),
+            Scrubbed::Nothing => {
+                looks += 1;
+                if looks == LOOKS || patience.has_passed() {
+                    store.config().on_event.emit(&Event::ScrubPending);
+                    return Ok(false);
+                }
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
         }
     }
-    // The pages in the log now were written after the scrub, from pages without erased rows.
-    store.write(move |tx| tx.finish_scrub(owed)).await?;
-    Ok(true)
-}
-
-async fn scrub_slice(store: &Store, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
-    for _ in 0..LOOKS {
-        if store.scrub(owed, pages.clone()).await? {
-            return Ok(true);
-        }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
-    }
-    Ok(false)
 }
 
 #[cfg(test)]
@@ -151,7 +146,7 @@ mod tests {
         erase_but_for_the_scrub(&store, "alex").await;
         let (owed, pages) = store.pages_to_scrub().unwrap().unwrap();
         erase_but_for_the_scrub(&store, "blake").await;
-        assert!(scrub_listed(&store, owed, &pages).await.unwrap());
+        assert!(scrub_listed(&store, owed, pages).await.unwrap());
         assert!(is_owed(&store), "blake's rows may have lain in pages that were not listed");
         assert!(scrub(&store).await.unwrap());
         assert!(!is_owed(&store));
@@ -164,7 +159,7 @@ mod tests {
         erase_but_for_the_scrub(&store, "alex").await;
         let (owed, pages) = store.pages_to_scrub().unwrap().unwrap();
         assert!(scrub(&store).await.unwrap());
-        assert!(scrub_listed(&store, owed, &pages).await.unwrap());
+        assert!(scrub_listed(&store, owed, pages).await.unwrap());
         assert!(scrub(&store).await.unwrap());
         assert!(!is_owed(&store));
     }

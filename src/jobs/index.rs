@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use crate::{
+    error::Result,
     jobs::{
         embed,
         job::{Job, JobEnd},
         sweep,
     },
     store::{
+        Store,
         acts::index::FlushBatch,
+        scope::Scope,
         slice_error::{SliceError, SliceResult},
     },
 };
@@ -30,9 +33,7 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         may_be_more = job.slice(move |tx| tx.drop_index_slice(&scope)).await?;
     }
     loop {
-        // No snapshot is held while a slice is written.
-        let next = store.snapshot()?.next_index_batch(&scope)?;
-        let Some(batch) = next else { break };
+        let Some(batch) = next_batch(store, &scope)? else { break };
         if job.run.is_stopped() {
             return Ok(JobEnd::Stopped);
         }
@@ -53,6 +54,14 @@ pub(super) async fn index(job: &Job<'_, '_>) -> SliceResult<JobEnd> {
         return Err(SliceError::Lost);
     }
     job.finish().await
+}
+
+/// Reads the next batch. `None` if there is none. Each block has a snapshot of its own, so that long texts do not keep the
+/// log from being emptied for long, and none is held while a slice is written.
+fn next_batch(store: &Store, scope: &Scope) -> Result<Option<FlushBatch>> {
+    let Some(mut batch) = store.snapshot()?.begin_index_batch(scope)? else { return Ok(None) };
+    while store.snapshot()?.read_index_block(scope, &mut batch)? {}
+    Ok(Some(batch.whole()))
 }
 
 /// Writes a batch, slice by slice. Returns `false` if the run is told to stop.

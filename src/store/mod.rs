@@ -58,7 +58,7 @@ use crate::{
             open,
             queue::Writer,
             readers::{ReadTransaction, Readers},
-            scrub::{self, PagesToScrub},
+            scrub::{self, PagesToScrub, Scrubbed},
             sqlite::Sqlite,
             watch::{Mark, Watch},
         },
@@ -312,9 +312,8 @@ impl Store {
         self.told(scrub::pages(&self.file))
     }
 
-    /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
-    /// being emptied.
-    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<bool> {
+    /// Empties the write-ahead log and overwrites the gaps in some of these pages.
+    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<Scrubbed> {
         self.told(self.writer()?.scrub(owed, pages).await)
     }
 

@@ -23,7 +23,7 @@ use crate::{
         acts::{
             derive::{self, Begun, Rederived},
             erase_turn::{self, Repacked},
-            index::{self, FlushBatch},
+            index::{self, BegunBatch},
             mend::{self, MendPlan},
             record, reload,
             restore::{self, Unpacked},
@@ -399,9 +399,14 @@ impl<'s> Snapshot<'s> {
         self.ask(|sql| read(&Postings { sql, scope }))
     }
 
-    /// Returns the next whole blocks of units that are not in the index yet. `None` if there are none.
-    pub(crate) fn next_index_batch(&self, scope: &Scope) -> Result<Option<FlushBatch>> {
-        self.ask(|sql| index::next_batch(sql, scope))
+    /// Begins a batch with the next whole blocks of units that are not in the index yet. `None` if there are none.
+    pub(crate) fn begin_index_batch(&self, scope: &Scope) -> Result<Option<BegunBatch>> {
+        self.ask(|sql| BegunBatch::begin(sql, scope))
+    }
+
+    /// Reads and inverts the next block of a batch. Returns `false` if none is left.
+    pub(crate) fn read_index_block(&self, scope: &Scope, batch: &mut BegunBatch) -> Result<bool> {
+        self.ask(|sql| batch.read_block(sql, scope))
     }
 
     /// Returns whether the user's index is being rebuilt: no unit counts as indexed, although postings exist.

@@ -293,6 +293,26 @@ fn while_somebody_reads_the_log_waits_and_a_job_empties_it_afterwards() {
     assert_eq!(found(&fixture.path(), words.0), BTreeSet::new());
 }
 
+#[test]
+fn a_small_session_is_erased_in_two_transactions_whatever_was_made_from_it() {
+    let mut fixture = Fixture::new();
+    fixture.config.worker = false;
+    let memory = fixture.open();
+    let user = memory.user("alex").unwrap();
+    let session = user.session_named("talk").unwrap();
+    for n in 0..5 {
+        let recorded = session.record(turn(n)).unwrap();
+        session.record(turn(n + 5).replacing(recorded.turn_id)).unwrap();
+    }
+    session.record_message(NewTurn::new("It waits for its reply.", "")).unwrap();
+    session.context("What was said of it?", ContextOptions::default()).unwrap();
+    assert_eq!(user.receipts(10).unwrap().len(), 1, "and it is written");
+    let before = memory.health().unwrap().commits;
+    assert!(!session.erase().unwrap().is_pending);
+    // To each of them, and to the scrub, everybody's writes come first that were queued before.
+    assert_eq!(memory.health().unwrap().commits - before, 2);
+}
+
 pub fn child_erases(path: &str, now: &str, name: &str) {
     let mut config = Config::default();
     config.clock = Arc::new(ManualClock::new(at(now)));

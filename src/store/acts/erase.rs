@@ -29,14 +29,25 @@ use crate::{
 
 /// Rows per slice: with everything that depends on them, about 3 ms.
 const SLICE: u32 = 16;
-/// Rows per slice of the tables that are emptied because their rows may repeat what was said.
-const SLICE_OF_RECALLS: u32 = 32 * SLICE;
+/// How many rows of the tables that are emptied because their rows may repeat what was said count as one row of a slice.
+const RECALLS_AS_ONE: u32 = 32;
 
 /// The table with incomplete and replaced turns.
 const ASIDE: &str = "turns_aside";
 
 /// What one slice erased, and whether it was the last.
 pub(crate) type Slice = (Erased, bool);
+
+/// How many more rows a slice may erase.
+struct Room(u32);
+
+impl Room {
+    /// Takes room for these rows. Returns `true` if none is left: then there may be more such rows.
+    fn is_filled_by(&mut self, rows: u64) -> bool {
+        self.0 = self.0.saturating_sub(u32::try_from(rows).unwrap_or(u32::MAX));
+        self.0 == 0
+    }
+}
 
 impl WriteTx<'_> {
     /// Fails if a session, something made from it or, without a session, the user is trusted more than who asks for it.
@@ -96,12 +107,11 @@ impl JobTx<'_, '_> {
     fn erase_slice_of_user(&mut self, scope: &Scope) -> SliceResult<Slice> {
         let sql = self.tx.sql;
         users::raise_epoch_of_doomed(sql, scope)?;
-        let (mut erased, mut room) = (Erased::default(), SLICE);
+        let (mut erased, mut room) = (Erased::default(), Room(SLICE));
         for table in USER_TABLES {
-            let (rows, counted) = erase::slice(sql, scope, table, room)?;
+            let (rows, counted) = erase::slice(sql, scope, table, room.0)?;
             erased.add(table.name, counted);
-            room = room.saturating_sub(u32::try_from(rows).unwrap_or(u32::MAX));
-            if room == 0 {
+            if room.is_filled_by(rows) {
                 self.note_progress(&erased)?;
                 return Ok((erased, false));
             }
@@ -112,37 +122,44 @@ impl JobTx<'_, '_> {
     }
 
     /// Erases a slice of a session, and every receipt of the user, because a query may repeat what was said. Anchors that
-    /// have other evidence are folded again.
+    /// have other evidence are folded again. What is small goes in one slice, because each slice waits for its turn among
+    /// everybody's writes.
     fn erase_slice_of_session(&mut self, scope: &Scope, session: SessionId) -> SliceResult<Slice> {
-        let (sql, mut erased) = (self.tx.sql, Erased::default());
+        let (sql, mut erased, mut room) = (self.tx.sql, Erased::default(), Room(SLICE));
         if let Some(row) = doomed_sessions::by_id(sql, scope, session)? {
-            for table in USER_TABLES {
-                if table.goes_whole() && erase::slice(sql, scope, table, SLICE_OF_RECALLS)?.0 > 0 {
+            for table in USER_TABLES.iter().filter(|table| table.goes_whole()) {
+                let rows = erase::slice(sql, scope, table, room.0 * RECALLS_AS_ONE)?.0;
+                if room.is_filled_by(rows.div_ceil(RECALLS_AS_ONE.into())) {
                     return Ok((erased, false));
                 }
             }
-            let turns = erase::some_turns(sql, scope, row.session_no, SLICE)?;
+            let turns = erase::some_turns(sql, scope, row.session_no, room.0)?;
             if !turns.is_empty() {
-                erased = self.erase_turns(scope, &turns)?;
+                erased = erased.and(self.erase_turns(scope, &turns)?);
+            }
+            if room.is_filled_by(turns.len() as u64) {
                 return Ok((erased, false));
             }
-            if memories::erase::empty_episodes(self.tx, scope, row.session_no, SLICE)? {
+            let episodes = memories::erase::empty_episodes(self.tx, scope, row.session_no, room.0)?;
+            if room.is_filled_by(episodes) {
                 return Ok((erased, false));
             }
             for table in USER_TABLES {
-                let rows = erase::of_session(sql, scope, table, row.session_no, SLICE)?;
-                if rows > 0 {
-                    // Of a session, neither its frames nor the entries of its state are reported.
-                    if table.name == ASIDE {
-                        erased.add(table.name, rows);
-                    }
+                let rows = erase::of_session(sql, scope, table, row.session_no, room.0)?;
+                // Of a session, neither its frames nor the entries of its state are reported.
+                if table.name == ASIDE {
+                    erased.add(table.name, rows);
+                }
+                if room.is_filled_by(rows) {
                     return Ok((erased, false));
                 }
             }
             // Last, because it reads every unit of the user.
-            let lost = erase::lost_turns(sql, scope, row.session_no, SLICE)?;
+            let lost = erase::lost_turns(sql, scope, row.session_no, room.0)?;
             if !lost.is_empty() {
-                erased = self.erase_turns(scope, &lost)?;
+                erased = erased.and(self.erase_turns(scope, &lost)?);
+            }
+            if room.is_filled_by(lost.len() as u64) {
                 return Ok((erased, false));
             }
             doomed_sessions::remove(sql, scope, &row)?;

@@ -74,25 +74,48 @@ pub(crate) fn queue_if_due(tx: &mut WriteTx<'_>, scope: &Scope, seq: Seq) -> Res
     Ok(())
 }
 
-/// Reads and inverts the next whole blocks that are not in the index yet. `None` if there are none.
-pub(crate) fn next_batch(sql: &dyn Sql, scope: &Scope) -> Result<Option<FlushBatch>> {
-    let extent = units::extent(sql, scope)?;
-    let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
-    let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
-    if until <= extent.indexed_seq {
-        return Ok(None);
+/// A batch that is being read, block by block: each may be read from another snapshot, because what is erased or replaced
+/// meanwhile voids the batch.
+#[derive(Debug)]
+pub(crate) struct BegunBatch {
+    extent: Extent,
+    until: Seq,
+    read: Seq,
+    facts: Vec<UnitFacts>,
+    postings: BTreeMap<Word, Vec<Posting>>,
+}
+
+impl BegunBatch {
+    /// Begins a batch with the next whole blocks that are not in the index yet. `None` if there are none.
+    pub(crate) fn begin(sql: &dyn Sql, scope: &Scope) -> Result<Option<Self>> {
+        let extent = units::extent(sql, scope)?;
+        let whole = extent.last_seq.0 / BLOCK_UNITS * BLOCK_UNITS;
+        let until = Seq(whole.min(extent.indexed_seq.0.saturating_add(BATCH_BLOCKS * BLOCK_UNITS)));
+        let (read, facts, postings) = (extent.indexed_seq, Vec::new(), BTreeMap::new());
+        Ok((until > read).then_some(Self { extent, until, read, facts, postings }))
     }
-    let (mut facts, mut postings) = (Vec::new(), BTreeMap::<Word, Vec<Posting>>::new());
-    unit_texts::UnitReader::new(sql, scope).for_each((extent.indexed_seq, until), |unit| {
-        if let Some(words) = EncodedWords::parse(&unit.words) {
-            for (word, counts) in words.iter() {
-                postings.entry(word).or_default().push(Posting { seq: unit.facts.seq, counts });
+
+    /// Reads and inverts the next block. Returns `false` if none is left.
+    pub(crate) fn read_block(&mut self, sql: &dyn Sql, scope: &Scope) -> Result<bool> {
+        let next = Seq(self.read.0.saturating_add(BLOCK_UNITS).min(self.until.0));
+        unit_texts::UnitReader::new(sql, scope).for_each((self.read, next), |unit| {
+            if let Some(words) = EncodedWords::parse(&unit.words) {
+                for (word, counts) in words.iter() {
+                    self.postings.entry(word).or_default().push(Posting { seq: unit.facts.seq, counts });
+                }
             }
-        }
-        facts.push(unit.facts);
-        Ok(())
-    })?;
-    Ok(Some(FlushBatch { extent, until, facts, words: postings.into_iter().collect() }))
+            self.facts.push(unit.facts);
+            Ok(())
+        })?;
+        self.read = next;
+        Ok(next < self.until)
+    }
+
+    /// Returns the batch, of which every block was read.
+    pub(crate) fn whole(self) -> FlushBatch {
+        let Self { extent, until, facts, postings, .. } = self;
+        FlushBatch { extent, until, facts, words: postings.into_iter().collect() }
+    }
 }
 
 impl JobTx<'_, '_> {

@@ -9,7 +9,7 @@ use crate::{
     },
     store::{
         job_tx::JobTx,
-        rows::jobs::{self, FoundJob, Lease, LeaseTime, NewJob, Owed, Unfinished},
+        rows::jobs::{self, FoundJob, Lease, LeaseTime, NewJob, Unfinished},
         scope::Scope,
         slice_error::SliceResult,
         sql::missing,
@@ -98,12 +98,6 @@ impl WriteTx<'_> {
         }
         self.has_work |= queued > 0;
         Ok(queued)
-    }
-
-    /// Removes the scrub job once it is done, unless more was erased since the job was read, or another process has taken
-    /// it.
-    pub(crate) fn finish_scrub(&mut self, owed: Owed) -> Result<()> {
-        jobs::finish_scrub(self.sql, owed)
     }
 }
 

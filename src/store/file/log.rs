@@ -81,10 +81,12 @@ pub(super) fn empty(conn: &Connection) -> Result<bool> {
     checkpoint(conn, "TRUNCATE")
 }
 
-/// Like `empty`, but without waiting for readers, because other writes are queued. If it returns `true`, no page of the log
-/// contains erased data.
-pub(super) fn empty_at_once(conn: &Connection, config: &Config) -> Result<bool> {
-    conn.busy_timeout(Duration::ZERO)?;
+/// Like `empty`, but waits for readers only so long, because other writes are queued. If it returns `true`, no page of the
+/// log contains erased data.
+///
+/// Readers that begin meanwhile are not waited for: once the whole log is copied, they read the file.
+pub(super) fn empty_within(conn: &Connection, patience: Duration, config: &Config) -> Result<bool> {
+    conn.busy_timeout(patience)?;
     let is_empty = empty(conn);
     conn.busy_timeout(connect::writers_patience(config))?;
     match is_empty {

@@ -17,7 +17,7 @@ use tokio::sync::{
 };
 
 use crate::{
-    clock::Deadline,
+    clock::{Deadline, Stopwatch},
     config::Config,
     error::{Error, ErrorKind, Result},
     store::{
@@ -25,7 +25,7 @@ use crate::{
         file::{
             commits::Commits,
             db_file::DbFile,
-            scrub::PagesToScrub,
+            scrub::{PagesToScrub, Scrubbed},
             watch::Watch,
             writer::{Command, Order, Scrub, WriterThread},
         },
@@ -183,11 +183,11 @@ impl Writer {
         }
     }
 
-    /// Empties the write-ahead log and overwrites the gaps in these pages. Returns `false` if a reader keeps the log from
-    /// being emptied.
-    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<bool> {
+    /// Empties the write-ahead log and overwrites the gaps in some of these pages.
+    pub(crate) async fn scrub(&self, owed: Owed, pages: PagesToScrub) -> Result<Scrubbed> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Order::Scrub(Scrub { owed, pages, sender }), Deadline::after(self.timeout)).await?;
+        let order = Scrub { owed, pages, waited: Stopwatch::start(), sender };
+        self.send(Order::Scrub(order), Deadline::after(self.timeout)).await?;
         receiver.await.unwrap_or_else(|_| Err(poisoned()))
     }
 

@@ -10,12 +10,12 @@
 //! writer's own connection is closed afterwards, and a commit makes all others read their pages again. SQLite ignores the
 //! contents of a gap, so a power loss in the middle leaves a sound file.
 
-use std::{fs::File, io};
+use std::{fs::File, io, sync::Arc};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
-    clock::SystemClock,
+    clock::{Deadline, SystemClock},
     error::{Error, ErrorKind, Result},
     store::{
         file::{
@@ -31,23 +31,34 @@ use crate::{
     },
 };
 
-/// The number of pages per slice: 2 MiB to read, about 2 ms.
+/// The number of pages between two looks at the clock: 2 MiB to read, about 2 ms.
 const SLICE_PAGES: usize = 512;
 
 /// Pages whose gaps are to be overwritten.
 #[derive(Clone, Debug)]
 pub(crate) struct PagesToScrub {
-    pub(crate) numbers: Vec<u32>,
+    numbers: Arc<[u32]>,
+    /// How many of them are done.
+    done: usize,
     /// Whether the numbers are those of all pages, of which the file's map of pages says which have gaps.
     are_by_map: bool,
 }
 
 impl PagesToScrub {
-    /// Returns the pages in slices.
-    pub(crate) fn slices(&self) -> impl Iterator<Item = Self> {
-        let are_by_map = self.are_by_map;
-        self.numbers.chunks(SLICE_PAGES).map(move |slice| Self { numbers: slice.to_vec(), are_by_map })
+    fn new(numbers: impl IntoIterator<Item = u32>, are_by_map: bool) -> Self {
+        Self { numbers: numbers.into_iter().collect(), done: 0, are_by_map }
     }
+}
+
+/// How far an order to scrub got.
+#[derive(Debug)]
+pub(crate) enum Scrubbed {
+    /// Nothing was done: a reader keeps the log from being emptied.
+    Nothing,
+    /// The time was over: these pages are left.
+    Left(PagesToScrub),
+    /// Everything is done, and the job is ended, unless more was erased meanwhile.
+    All,
 }
 
 /// Returns the scrub that is owed, and the pages of our own tables and indexes. `None` if no scrub is owed.
@@ -66,7 +77,7 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, PagesToScrub)>> {
     if has_map(&snapshot)? {
         let count: u32 = snapshot.query_row("PRAGMA page_count", [], |row| row.get(0))?;
         // The first page has the schema, and no row of ours.
-        return Ok(Some((owed, PagesToScrub { numbers: (2..=count).collect(), are_by_map: true })));
+        return Ok(Some((owed, PagesToScrub::new(2..=count, true))));
     }
     let mut stmt = snapshot.prepare(
         "SELECT d.pageno AS pageno FROM dbstat AS d JOIN sqlite_schema AS s ON s.name = d.name
@@ -77,16 +88,20 @@ pub(crate) fn pages(file: &DbFile) -> Result<Option<(Owed, PagesToScrub)>> {
     )?;
     let ours = serde_json::json!(migrate::OUR_NAMES).to_string();
     let rows = stmt.query_map([ours], |row| row.get("pageno"))?;
-    let numbers = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(Some((owed, PagesToScrub { numbers, are_by_map: false })))
+    let numbers = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(Some((owed, PagesToScrub::new(numbers, false))))
 }
 
 fn has_map(conn: &Connection) -> rusqlite::Result<bool> {
     conn.query_row("PRAGMA auto_vacuum", [], |row| row.get::<_, i64>(0)).map(|mode| mode != 0)
 }
 
-/// Overwrites the gaps of these pages, unless somebody has done it already. Returns `false` if somebody has written since
-/// the log was emptied. The commit makes every other connection read its pages again.
+/// Overwrites the gaps of these pages until the time is over, unless somebody has done it already, and ends the job if none
+/// is left. Does nothing if somebody has written since the log was emptied. The commit makes every other connection read
+/// its pages again.
+///
+/// Ends the job only if no other erase has been added to it since the pages were listed. Rows that were erased later may be
+/// in other pages, and the process that erased them may have been killed before its scrub.
 ///
 /// While we hold the write lock, an empty log stays empty, and nobody has anything to copy into the file. That is true only
 /// of the log that we have open, so it must be the file's log.
@@ -94,36 +109,52 @@ pub(super) fn scrub_if_owed(
     conn: &Connection,
     file: &DbFile,
     owed: Owed,
-    pages: &PagesToScrub,
-) -> Result<bool> {
+    mut pages: PagesToScrub,
+    until: Deadline,
+) -> Result<Scrubbed> {
     let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     file.check()?;
     schema::check(&tx, file.path())?;
     if file.log_bytes()? > 0 {
-        return Ok(false);
+        return Ok(Scrubbed::Nothing);
     }
-    if !jobs::count_scrubbed(&Sqlite::new(&tx, &SystemClock), owed, pages.numbers.len())? {
-        return Ok(true); // Somebody else has done it already.
+    let sql = Sqlite::new(&tx, &SystemClock);
+    if !jobs::count_scrubbed(&sql, owed, 0)? {
+        return Ok(Scrubbed::All); // Somebody else has done it already.
     }
     log_number::raise(&tx)?; // Its log begins with this transaction.
-    scrub(&tx, file, pages)?;
+    let before = pages.done;
+    scrub(&tx, file, &mut pages, until)?;
+    jobs::count_scrubbed(&sql, owed, pages.done - before)?;
+    let is_last = pages.done == pages.numbers.len();
+    if is_last {
+        // The pages in the log now are written after the scrub, from pages without erased rows.
+        jobs::finish_scrub(&sql, owed)?;
+    }
     tx.commit()?;
-    Ok(true)
+    Ok(if is_last { Scrubbed::All } else { Scrubbed::Left(pages) })
 }
 
-/// Overwrites the gaps of these pages. `conn` must hold the write lock, and the log must be empty.
-fn scrub(conn: &Connection, db: &DbFile, pages: &PagesToScrub) -> Result<()> {
+/// Overwrites the gaps of some of these pages: of one slice, and of more until the time is over. `conn` must hold the write
+/// lock, and the log must be empty.
+fn scrub(conn: &Connection, db: &DbFile, pages: &mut PagesToScrub, until: Deadline) -> Result<()> {
     let path = db.path();
     let page_size: usize = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let file = held::open(path, db.key(), Access::Write)?;
     db.check_itself()?;
     let mut page = vec![0; page_size];
-    let mut map = Map::default();
+    let (mut map, first) = (Map::default(), pages.done);
     if pages.are_by_map && !has_map(conn)? {
         let message = "another program has rebuilt the file while it was scrubbed; try again";
         return Err(Error::new(ErrorKind::Busy, message));
     }
-    for &number in &pages.numbers {
+    let numbers = Arc::clone(&pages.numbers);
+    for &number in &numbers[pages.done..] {
+        let is_between_slices = pages.done > first && pages.done.is_multiple_of(SLICE_PAGES);
+        if is_between_slices && until.has_passed() {
+            break;
+        }
+        pages.done += 1;
         if pages.are_by_map && !map.has_gap(file, page_size, number).map_err(|error| from_io(error, path))? {
             continue;
         }
@@ -202,12 +233,18 @@ fn gap(page: &[u8], header: usize) -> Option<std::ops::Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use std::time::Duration;
+
     use super::*;
     #[cfg(unix)]
     use crate::{
         config::Config,
         store::file::{db_file::beside, log, open},
     };
+
+    #[cfg(unix)]
+    const NO_TIME: Duration = Duration::ZERO;
 
     #[track_caller]
     fn check(kind: u8, rows: u16, first: u16, header: usize, expected: Option<(usize, usize)>) {
@@ -270,15 +307,23 @@ mod tests {
             "INSERT INTO jobs (kind, dedupe_key, next_run_at, created_at) VALUES ('scrub', 'scrub', '', '')";
         conn.execute(job, []).unwrap();
         let owed = jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().unwrap();
-        let pages = &PagesToScrub { numbers: vec![1], are_by_map: true };
-        assert!(!scrub_if_owed(&conn, &file, owed, pages).unwrap(), "{}", name.display());
-        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
-        assert!(scrub_if_owed(&conn, &file, owed, pages).unwrap(), "{}", name.display());
+        let pages = PagesToScrub::new(2..=5_000, true);
+        let scrub = |pages: &PagesToScrub, until| {
+            scrub_if_owed(&conn, &file, owed, pages.clone(), Deadline::after(until))
+        };
+        let is_emptied = || log::empty_within(&conn, NO_TIME, &Config::default()).unwrap();
+        assert!(matches!(scrub(&pages, NO_TIME).unwrap(), Scrubbed::Nothing), "{}", name.display());
+        assert!(is_emptied());
+        let Scrubbed::Left(left) = scrub(&pages, NO_TIME).unwrap() else { panic!("one slice took all") };
+        assert_eq!(left.done, SLICE_PAGES);
+        assert!(is_emptied());
+        assert!(matches!(scrub(&left, Duration::MAX).unwrap(), Scrubbed::All), "the time allows all");
+        assert!(jobs::owed_scrub(&Sqlite::new(&conn, &SystemClock)).unwrap().is_none(), "the job is ended");
 
         let log = beside(file.path(), "-wal");
-        assert!(log::empty_at_once(&conn, &Config::default()).unwrap());
+        assert!(is_emptied());
         std::fs::remove_file(&log).unwrap();
-        let error = scrub_if_owed(&conn, &file, owed, pages).unwrap_err();
+        let error = scrub(&pages, NO_TIME).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io, "a log that cannot be found is not an empty one");
     }
 

@@ -31,7 +31,7 @@ use crate::{
             errors::poisons_connection,
             log::{self, Growth},
             log_number, schema,
-            scrub::{self, PagesToScrub},
+            scrub::{self, PagesToScrub, Scrubbed},
             shrink,
             sqlite::Sqlite,
             watch::{Mark, Watch},
@@ -47,6 +47,10 @@ const MAX_BATCH: usize = 256;
 
 /// How long a write that no caller waits for may wait for another process's lock. Callers who record wait for it meanwhile.
 const PATIENCE_BEHIND: Duration = Duration::from_secs(1);
+
+/// The longest time that an order to scrub may take, apart from its first slice. Up to this it may take as long as it has
+/// waited for other writes, so that an erase advances however much others write, and they however much is to scrub.
+const MOST_OF_A_SCRUB: Duration = Duration::from_millis(200);
 
 /// Work to do in the writer's transaction on behalf of a caller.
 pub(super) trait Command: Send {
@@ -71,12 +75,13 @@ pub(super) enum Order {
     Shrink(oneshot::Sender<Result<bool>>),
 }
 
-/// An order to empty the write-ahead log, between transactions, and then to overwrite the gaps of these pages. The answer is
-/// `false` if a reader keeps the log from being emptied.
+/// An order to empty the write-ahead log, between transactions, and then to overwrite the gaps of these pages.
 pub(super) struct Scrub {
     pub(super) owed: Owed,
     pub(super) pages: PagesToScrub,
-    pub(super) sender: oneshot::Sender<Result<bool>>,
+    /// Runs since the order was given.
+    pub(super) waited: Stopwatch,
+    pub(super) sender: oneshot::Sender<Result<Scrubbed>>,
 }
 
 pub(super) struct WriterThread {
@@ -169,7 +174,10 @@ impl WriterThread {
                 let _ = sender.send(self.shrink()); // The caller may have gone.
             }
             match scrub {
-                Some(Scrub { owed, pages, sender }) => drop(sender.send(self.scrub(owed, &pages))), // The caller may have gone.
+                Some(Scrub { owed, pages, waited, sender }) => {
+                    let share = waited.elapsed().min(MOST_OF_A_SCRUB);
+                    let _ = sender.send(self.scrub(owed, pages, share)); // The caller may have gone.
+                }
                 None => self.checkpoint_if_due(),
             }
         }
@@ -200,19 +208,20 @@ impl WriterThread {
         }
     }
 
-    /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes.
-    fn scrub(&mut self, owed: Owed, pages: &PagesToScrub) -> Result<bool> {
+    /// Empties the write-ahead log, and overwrites the gaps of these pages while it is empty and nobody else writes. Takes
+    /// about as long as `share`, or what one slice takes.
+    fn scrub(&mut self, owed: Owed, pages: PagesToScrub, share: Duration) -> Result<Scrubbed> {
+        let until = Deadline::after(share);
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         (self.log, self.begins_log) = (Growth::default(), true);
-        let is_done = log::empty_at_once(conn, &self.config).and_then(|is_empty| {
-            Ok(is_empty && (pages.numbers.is_empty() || scrub::scrub_if_owed(conn, &self.file, owed, pages)?))
+        let scrubbed = log::empty_within(conn, share, &self.config).and_then(|is_empty| match is_empty {
+            true => scrub::scrub_if_owed(conn, &self.file, owed, pages, until),
+            false => Ok(Scrubbed::Nothing),
         });
-        let is_done = self.unless_lost(is_done.and_then(|is_done| self.file.check().map(|()| is_done)));
-        if !pages.numbers.is_empty() {
-            self.conn = None; // It may have old copies of pages in its cache, and would write them back.
-        }
-        is_done.inspect_err(|error| self.drop_if_broken(error))
+        let scrubbed = self.unless_lost(scrubbed.and_then(|scrubbed| self.file.check().map(|()| scrubbed)));
+        self.conn = None; // It may have old copies of pages in its cache, and would write them back.
+        scrubbed.inspect_err(|error| self.drop_if_broken(error))
     }
 
     /// Returns some free pages to the file system. Returns `true` if more remain.

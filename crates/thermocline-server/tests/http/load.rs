@@ -88,11 +88,14 @@ fn a_client_that_hangs_up_behind_its_turn_has_recorded_it() {
     }
 }
 
+fn is_whole_size() -> bool {
+    std::env::var_os("THERMOCLINE_WHOLE_SIZE").is_some()
+}
+
 /// What one key does to starve the others, over and over: a path, a body, and how many at once.
 fn attacks() -> Vec<(&'static str, String, usize)> {
-    let is_whole = std::env::var_os("THERMOCLINE_WHOLE_SIZE").is_some();
     let (files, entries, bytes, callers) =
-        if is_whole { (1_000, 9_999, 1 << 20, 18) } else { (20, 200, 64 << 10, 6) };
+        if is_whole_size() { (1_000, 9_999, 1 << 20, 18) } else { (20, 200, 64 << 10, 6) };
     let text = "The quick brown fox jumps over the lazy dog.\n".repeat(5_400 / 45);
     let files: Vec<_> =
         (0..files).map(|n| json!({ "name": format!("{n}.md"), "text": format!("{n} {text}") })).collect();
@@ -148,29 +151,34 @@ fn one_key_at_full_load_starves_no_other() {
                     }
                 });
             }
-            let (mut took, mut refused) = (Vec::new(), Vec::new());
-            for round in 0..8 {
+            let (mut records, mut erases, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+            for round in 0..if is_whole_size() { 20 } else { 8 } {
                 let (session, ended) = (format!("s{round}"), format!("/v1/users/alex/sessions/s{round}"));
                 let turn =
                     json!({ "session": session, "user_message": "My boat lies at the quay." }).to_string();
                 let begun = Instant::now();
                 let recorded = ask(&server, &other, "POST", TURNS, &turn);
-                took.push(begun.elapsed());
+                records.push(begun.elapsed());
                 let answers = [
                     recorded,
                     ask(&server, &other, "POST", "/v1/users/alex/recall", r#"{"query":"boat"}"#),
                     ask(&server, &other, "GET", "/v1/stats", ""),
                     ask(&server, &other, "GET", "/v1/users/alex/export", ""),
-                    ask(&server, &other, "DELETE", &ended, ""),
                 ];
-                refused.extend(answers.into_iter().filter(|status| *status >= 400));
+                let begun = Instant::now();
+                let erased = ask(&server, &other, "DELETE", &ended, "");
+                erases.push(begun.elapsed());
+                refused.extend(answers.into_iter().chain([erased]).filter(|status| *status >= 400));
             }
             is_over.store(true, Ordering::Relaxed);
-            took.sort();
-            println!(
-                "{path} x {callers}: record median {:?}, most {:?}, refused {refused:?}",
-                took[4], took[7]
-            );
+            for (what, mut took) in [("record", records), ("erase", erases)] {
+                took.sort();
+                println!(
+                    "{path} x {callers}: {what} median {:?}, most {:?}",
+                    took[took.len() / 2],
+                    took[took.len() - 1]
+                );
+            }
             assert!(refused.is_empty(), "{path}: {refused:?}");
         });
     }

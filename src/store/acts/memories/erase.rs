@@ -91,19 +91,19 @@ pub(crate) fn check_may_erase_what_rests_on(
 }
 
 /// Removes the texts from some episodes of a session that is being erased, and counts again in how many sessions and
-/// projects memories helped. Returns `false` if the session has no episodes left.
+/// projects memories helped. Returns how many.
 pub(crate) fn empty_episodes(
     tx: &WriteTx<'_>,
     scope: &Scope,
     session_no: SessionNo,
     limit: u32,
-) -> Result<bool> {
+) -> Result<u64> {
     let memories = episodes::memories_in(tx.sql, scope, session_no)?;
     let emptied = episodes::empty(tx.sql, scope, session_no, limit)?;
     for memory_no in memories {
         state::recount(tx.sql, scope, memory_no)?;
     }
-    Ok(emptied > 0)
+    Ok(emptied)
 }
 
 /// The memories to erase, and those that stay although they were made from something erased.
