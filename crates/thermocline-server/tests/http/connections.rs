@@ -2,15 +2,12 @@
 #![expect(clippy::print_stdout, reason = "the figures of the whole size are for who asks for it")]
 
 use std::{
-    io::{ErrorKind, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
     os::unix::net::UnixStream,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
+    path::PathBuf,
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -41,7 +38,7 @@ const HALF: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: a";
 
 /// A connection that sends half of a head, and never waits for the server.
 trait HalfOpen: Read + Sized {
-    type To: Clone + Send + 'static;
+    type To;
     fn open(to: &Self::To) -> Option<Self>;
 
     fn is_open(&mut self) -> bool {
@@ -61,7 +58,7 @@ impl HalfOpen for TcpStream {
 }
 
 impl HalfOpen for UnixStream {
-    type To = std::path::PathBuf;
+    type To = PathBuf;
 
     fn open(to: &Self::To) -> Option<Self> {
         let mut stream = Self::connect(to).ok()?;
@@ -71,28 +68,64 @@ impl HalfOpen for UnixStream {
     }
 }
 
-/// Keeps this many half-open connections, and opens each again when it is closed, while `work` runs.
-fn besieged<S: HalfOpen>(to: &S::To, count: usize, work: impl FnOnce()) {
-    let (is_over, rounds) = (AtomicBool::new(false), Arc::new(std::sync::atomic::AtomicUsize::new(0)));
-    thread::scope(|scope| {
-        let (to, is_over, of_thread) = (to.clone(), &is_over, Arc::clone(&rounds));
-        scope.spawn(move || {
-            let mut sockets: Vec<Option<S>> = Vec::new();
-            sockets.resize_with(count, || None);
-            while !is_over.load(Ordering::Relaxed) {
-                for socket in &mut sockets {
-                    if !socket.as_mut().is_some_and(S::is_open) {
-                        *socket = S::open(&to);
-                    }
-                }
-                of_thread.fetch_add(1, Ordering::Relaxed);
+/// Where the process of [`besieged`] connects to, and with how many connections: `127.0.0.1:80 512`, `unix:/path 512`.
+const BESIEGED: &str = "THERMOCLINE_BESIEGED";
+/// What that process says once it has opened all of them.
+const ALL_ARE_OPEN: &str = "all are open";
+
+/// Keeps this many half-open connections, and opens each again when it is closed, while `work` runs. They are another
+/// process's, so that `work` measures the server and not who besieges it.
+fn besieged(to: &str, count: usize, work: impl FnOnce()) {
+    let mut besieger = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "connections::half_open_connections_for_another_process",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(BESIEGED, format!("{to} {count}"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut says = BufReader::new(besieger.stdout.take().unwrap()).lines();
+    let worked = catch_unwind(AssertUnwindSafe(|| {
+        assert!(says.any(|line| line.unwrap().contains(ALL_ARE_OPEN)), "it ended too early");
+        work();
+    }));
+    besieger.kill().unwrap();
+    besieger.wait().unwrap();
+    worked.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+#[test]
+#[ignore = "a part of other tests, which run it as another process"]
+fn half_open_connections_for_another_process() {
+    let Ok(besieged) = std::env::var(BESIEGED) else { return };
+    let (to, count) = besieged.rsplit_once(' ').unwrap();
+    let count = count.parse().unwrap();
+    match to.strip_prefix("unix:") {
+        Some(path) => besiege::<UnixStream>(&PathBuf::from(path), count),
+        None => besiege::<TcpStream>(&to.parse().unwrap(), count),
+    }
+}
+
+/// Opens half-open connections until none can be opened.
+fn besiege<S: HalfOpen>(to: &S::To, count: usize) {
+    let mut sockets: Vec<Option<S>> = Vec::new();
+    sockets.resize_with(count, || None);
+    for round in 0_u64.. {
+        for socket in &mut sockets {
+            if !socket.as_mut().is_some_and(S::is_open) {
+                *socket = S::open(to);
             }
-        });
-        eventually("every socket was opened", || rounds.load(Ordering::Relaxed) > 0);
-        let worked = catch_unwind(AssertUnwindSafe(work));
-        is_over.store(true, Ordering::Relaxed);
-        worked.unwrap_or_else(|panic| resume_unwind(panic));
-    });
+        }
+        if sockets.iter().all(Option::is_none) {
+            return; // The server has ended.
+        }
+        if round == 0 {
+            println!("{ALL_ARE_OPEN}");
+        }
+    }
 }
 
 /// Asks again, as clients do, if the connection was closed before the request had arrived: on a machine that is busy enough, a
@@ -115,7 +148,7 @@ fn status(server: &Running, method: &str, path: &str, body: &[u8]) -> Option<u16
 fn four_times_as_many_half_open_connections_as_there_are_places_keep_nobody_out() {
     let (limit, sockets) = sizes();
     let server = limited(limit).start();
-    besieged::<TcpStream>(&address(&server), sockets, || {
+    besieged(&address(&server).to_string(), sockets, || {
         let mut took = Vec::new();
         for round in 0..100 {
             let begun = Instant::now();
@@ -141,7 +174,7 @@ fn half_open_connections_to_a_unix_socket_keep_nobody_out() {
     let path = setup.path("socket");
     setup.settings.listen = format!("unix:{}", path.display());
     let _server = setup.start();
-    besieged::<UnixStream>(&path, sockets, || {
+    besieged(&format!("unix:{}", path.display()), sockets, || {
         for _ in 0..20 {
             let status = persistent(|| {
                 let mut stream = UnixStream::connect(&path).ok()?;
