@@ -215,9 +215,11 @@ impl WriterThread {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         (self.log, self.begins_log) = (Growth::default(), true);
-        let scrubbed = log::empty_within(conn, share, &self.config).and_then(|is_empty| match is_empty {
-            true => scrub::scrub_if_owed(conn, &self.file, owed, pages, until),
-            false => Ok(Scrubbed::Nothing),
+        let scrubbed = log::empty_within(conn, share, &self.config).and_then(|is_empty| {
+            if !is_empty {
+                return Ok(Scrubbed::Nothing);
+            }
+            scrub::scrub_if_owed(conn, &self.file, owed, pages, until)
         });
         let scrubbed = self.unless_lost(scrubbed.and_then(|scrubbed| self.file.check().map(|()| scrubbed)));
         self.conn = None; // It may have old copies of pages in its cache, and would write them back.
