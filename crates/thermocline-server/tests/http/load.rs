@@ -166,9 +166,9 @@ fn one_key_at_full_load_starves_no_other() {
                     ask(&server, &other, "GET", "/v1/users/alex/export", ""),
                 ];
                 let begun = Instant::now();
-                let erased = ask(&server, &other, "DELETE", &ended, "");
+                let gone = ask(&server, &other, "DELETE", &ended, "");
                 erases.push(begun.elapsed());
-                refused.extend(answers.into_iter().chain([erased]).filter(|status| *status >= 400));
+                refused.extend(answers.into_iter().chain([gone]).filter(|status| *status >= 400));
             }
             is_over.store(true, Ordering::Relaxed);
             for (what, mut took) in [("record", records), ("erase", erases)] {
