@@ -22,16 +22,18 @@ use crate::{
     },
     store::scope::Scope,
     vault::{
+        change::{FolderChanges, Incoming},
         continuum,
         disk::{Disk, DiskFileKind, FolderScan, OnDisk},
         edges::edge_changes,
         entry,
         export::{ExportState, WantedFile, wanted},
         graves::{self, Graves},
-        incoming::{Folder, FolderChanges, Incoming, changes, id_in},
+        incoming::{Folder, changes, id_in},
         links,
         newer::newer_files,
         outgoing::{self, There},
+        pages::SALT,
         places::{LOG, is_of_memory, is_ours},
         read::{self, Hidden, known},
         state::{STATE, VaultState, hash_of},
@@ -182,7 +184,7 @@ impl Vault {
             let wanted = match layout {
                 Layout::Cognitive => {
                     graves::keep(&mut state, &known, &hidden);
-                    state.take_salt(disk.text(graves::SALT).as_deref().and_then(graves::salt));
+                    state.take_salt(disk.text(SALT).as_deref().and_then(graves::salt));
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     let files = wanted(&known, &state, &options, &is_settled);
                     let changed_at = |id, at| read::changed_at(&store, &scope, id, at);
@@ -253,7 +255,7 @@ impl Vault {
             off_thread(move || {
                 let (mut state, mut there) = (state, There::of(&files));
                 graves::keep(&mut state, &before, &hidden);
-                state.take_salt(reader.text(graves::SALT).as_deref().and_then(graves::salt));
+                state.take_salt(reader.text(SALT).as_deref().and_then(graves::salt));
                 let all = |state: &VaultState| {
                     let is_settled = |path: &str, stamp: &str| there.is_settled(path, stamp, state.get(path));
                     wanted(&before, state, &options_then, &is_settled)

@@ -27,6 +27,11 @@ pub(crate) struct FrontmatterError {
     pub(crate) why: &'static str,
 }
 
+/// Refuses the whole file.
+pub(super) fn refused(why: &'static str) -> FrontmatterError {
+    FrontmatterError { line: 0, why }
+}
+
 impl fmt::Display for FrontmatterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.why)

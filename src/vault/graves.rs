@@ -3,43 +3,26 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     memory::slug,
     model::{hex::hex, ids::MemoryId, memory::known::Memory, vault::RefusedFile},
     store::rows::memories::erased::id_hash,
     vault::{
+        change::Incoming,
         export::{ExportState, WantedFile, When},
-        incoming::Incoming,
         lineage::Descent,
+        pages::GRAVES,
         places::is_of_memory,
         read::Hidden,
         state::{Buried, VaultState, WrittenFile, hash_of},
     },
 };
 
-/// The folder of the tombstones.
-const FOLDER: &str = "_shared/forgotten/";
-
-/// The path of the salt from which the ids of new files are made.
-pub(crate) const SALT: &str = "_shared/salt.json";
-
 /// Returns the name of a memory's tombstone: a hash of its random id, so that the id of an erased memory does not stay.
 fn name_of(id: MemoryId) -> String {
     hex(&id_hash(id))
-}
-
-/// Returns the tombstones that a folder should have, and its salt.
-pub(crate) fn wanted(state: &VaultState) -> impl Iterator<Item = (String, WantedFile)> {
-    let page = |text: String| WantedFile::page(text + "\n", When::TextDiffers);
-    let tombstone = move |(name, buried): (&String, &Buried)| {
-        let text = serde_json::to_string(buried).expect("it is plain data");
-        (format!("{FOLDER}{name}.json"), page(text))
-    };
-    let salt = (!state.salt().is_empty())
-        .then(|| (SALT.to_owned(), page(json!({ "salt": state.salt() }).to_string())));
-    state.buried().iter().map(tombstone).chain(salt)
 }
 
 /// Reads the folder's salt.
@@ -103,8 +86,8 @@ pub(crate) fn arrived<'f>(
 ) -> Graves {
     let mut graves = Graves::default();
     let mut shown: Option<HashMap<String, &Memory>> = None;
-    for path in paths.filter(|path| path.starts_with(FOLDER)) {
-        let Some(name) = path.strip_prefix(FOLDER).and_then(|name| name.strip_suffix(".json")) else {
+    for path in paths.filter(|path| path.starts_with(GRAVES)) {
+        let Some(name) = path.strip_prefix(GRAVES).and_then(|name| name.strip_suffix(".json")) else {
             continue;
         };
         let Some(Ok(theirs)) = text(path).map(|text| serde_json::from_str::<Buried>(&text)) else { continue };

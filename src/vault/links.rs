@@ -11,8 +11,9 @@ use crate::{
     },
     vault::{
         body::stem,
+        change::Incoming,
         export::{ExportState, WantedFile},
-        incoming::{Incoming, new_edge},
+        incoming::new_edge,
         places::is_of_memory,
         relation::Relation,
     },

@@ -2,13 +2,16 @@
 //! `disk` reads and writes the folder, and only `read` and `one` read the store.
 
 pub(crate) mod body;
+pub(crate) mod change;
 pub(crate) mod claim;
+pub(crate) mod compare;
 pub(crate) mod continuum;
 pub(crate) mod disk;
 pub(crate) mod edge_file;
 pub(crate) mod edges;
 pub(crate) mod entry;
 pub(crate) mod export;
+pub(crate) mod fields;
 pub(crate) mod file;
 pub(crate) mod foreign;
 pub(crate) mod frontmatter;

@@ -18,13 +18,31 @@ use crate::{
             words::{Frequency, MemoryStatus},
         },
     },
-    vault::{file::MemoryFile, head::time, places::as_link, relation::edge_name},
+    vault::{file::MemoryFile, head::time, places::as_link, relation::edge_name, state::VaultState},
 };
 
 /// The files that git should ignore: those that use changes, those that are derived from others, and those that only this
 /// folder needs.
 pub(crate) const IGNORED: &str = "/CORE.md\n/REFLECTION.md\n/PROFILE.md\n/MEMORY.md\n/episodes/\n/_*.json\n/_lock\n/.thermocline\n\
      .thermocline-new*\n*.conflict.md\n";
+
+/// The folder of the tombstones.
+pub(crate) const GRAVES: &str = "_shared/forgotten/";
+/// The path of the salt from which the ids of new files are made.
+pub(crate) const SALT: &str = "_shared/salt.json";
+
+/// Writes what is for other machines: the tombstones, and the salt; by path.
+pub(crate) fn shared(state: &VaultState) -> Vec<(String, String)> {
+    let mut pages = Vec::new();
+    for (name, buried) in state.buried() {
+        let text = serde_json::to_string(buried).expect("it is plain data");
+        pages.push((format!("{GRAVES}{name}.json"), text + "\n"));
+    }
+    if !state.salt().is_empty() {
+        pages.push((SALT.to_owned(), format!("{}\n", json!({ "salt": state.salt() }))));
+    }
+    pages
+}
 
 /// Writes the page of a day: its episodes, in order. `paths` are the files of memories.
 pub(crate) fn day(on: NaiveDate, episodes: &[&Episode], paths: &BTreeMap<MemoryId, String>) -> String {

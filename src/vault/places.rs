@@ -2,7 +2,11 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use crate::{model::vault::Layout, vault::state::STATE};
+use crate::{
+    memory::slug,
+    model::{memory::words::MemoryKind, vault::Layout},
+    vault::state::STATE,
+};
 
 /// The maximum size of a memory's file, and of any other that is not a page of the cognitive layout: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
@@ -66,6 +70,12 @@ pub(crate) fn as_link(path: &str) -> String {
 /// Whether Obsidian finds a file by this name: some characters have a special meaning there.
 pub(crate) fn can_be_linked(path: &str) -> bool {
     !path.contains(['#', '|', '^', '[', ']'])
+}
+
+/// Returns the kind of memories in the folder that a file is in.
+pub(crate) fn kind_of_folder(path: &str) -> Option<MemoryKind> {
+    let is_in = |kind: &&MemoryKind| path.starts_with(&format!("graph/{}/", slug::folder(**kind)));
+    MemoryKind::ALL.iter().find(is_in).copied()
 }
 
 /// Returns the path as a file system sees it that ignores case.

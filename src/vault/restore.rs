@@ -30,7 +30,7 @@ use crate::{
         file::MemoryFile,
         guard::is_active,
         head::read_time,
-        incoming::kind_of_folder,
+        places::kind_of_folder,
         places::{as_link, has_ending, is_of_memory},
         sections::moment,
         ties,

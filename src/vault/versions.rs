@@ -6,27 +6,16 @@ use std::collections::BTreeMap;
 use crate::{
     model::memory::{known::Memory, words::MemoryStatus},
     vault::{
-        export::{ExportState, WantedFile, checksum},
+        change::{Followed, Incoming},
+        compare::{Base, FileEdit, edit},
+        export::{ExportState, WantedFile},
+        fields::{checksum, fields},
         file::MemoryFile,
         frontmatter::FrontmatterError,
-        incoming::{Base, FileEdit, Incoming, edit},
         lineage::{Descent, Lineage},
         state::{FieldHashes, FileHash, VaultState, WrittenFile},
     },
 };
-
-/// A version of a file that another machine wrote. It is recorded once the memory says the same.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Followed {
-    pub(crate) written: WrittenFile,
-    /// Whether the file stays as it is. Otherwise it is written again, because it does not follow all versions that it is
-    /// made from.
-    pub(crate) is_adopted: bool,
-    /// Whether a version that was made here apart from it gives way to it: a person is asked.
-    pub(crate) is_contested: bool,
-    /// The memory that supersedes this one; empty if none does.
-    pub(crate) superseded_by: String,
-}
 
 /// A file in the folder that is not the version that this machine wrote or took in last.
 pub(super) struct Version<'v> {
@@ -54,7 +43,7 @@ impl Version<'_> {
 
     /// Whether the file says what a machine wrote into it.
     pub(super) fn is_as_a_machine_wrote(&self) -> bool {
-        let fields = crate::vault::export::fields(&self.read, self.path.starts_with("vault/"));
+        let fields = fields(&self.read, self.path.starts_with("vault/"));
         self.read.lineage.is_of(&checksum(&fields))
     }
 

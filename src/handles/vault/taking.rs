@@ -13,15 +13,16 @@ use crate::{
         vault::{RefusedFile, VaultReport},
     },
     vault::{
+        change::{Followed, Incoming},
         edges::{EdgeEdit, NO_EDGE},
-        export::{ExportState, named},
-        incoming::{Incoming, new_edge},
+        export::ExportState,
+        fields::named,
+        incoming::new_edge,
         outgoing::There,
         read::Hidden,
         relation::Relation,
         state::{VaultState, WrittenFile, hash_of},
         ties::{self, MemoryNames, Ties},
-        versions::Followed,
     },
 };
 
