@@ -343,17 +343,22 @@ impl Vault {
     /// Refuses a sync that would forget too many memories: a folder that is empty by mistake must not forget all of
     /// them.
     fn check_deletes(&self, incoming: &[Incoming], known: &ExportState) -> Result<()> {
-        let gone = incoming.iter().filter(|one| matches!(one, Incoming::Gone { .. })).count() as u64;
+        let is_gone = |one: &&Incoming| match one {
+            Incoming::Gone { .. } => self.options.deletes,
+            Incoming::Buried { .. } => true,
+            _ => false,
+        };
+        let gone = incoming.iter().filter(is_gone).count() as u64;
         let all = known.memories.len() as u64;
         let most = self.options.max_deletes.unwrap_or((all / DELETES_OF).clamp(1, MOST_DELETES));
-        if !self.options.deletes || gone <= most {
+        if gone <= most {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::Conflict,
             format!(
-                "the files of {gone} of {all} memories are gone, and at most {most} may be forgotten at \
-                 once: put them back, or allow more"
+                "the files of {gone} of {all} memories are gone, here or on another machine, and at most {most} \
+                 may be forgotten at once: put them back, or allow more (max_deletes)"
             ),
         ))
     }

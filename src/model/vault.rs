@@ -67,8 +67,8 @@ pub struct VaultOptions {
     pub origin: Origin,
     /// Whether a memory is forgotten if its file is removed. Default: no; the file is written again.
     pub deletes: bool,
-    /// The maximum number of memories that one sync with [`deletes`](Self::deletes) may forget; if the files of more
-    /// memories are gone, the sync fails. Default: a tenth of the active, archived and superseded memories, but at least 1
+    /// The maximum number of memories that one sync may forget, with [`deletes`](Self::deletes) or because another machine
+    /// of the folder forgot them; if there are more, the sync fails. Default: a tenth of the active, archived and superseded memories, but at least 1
     /// and at most 20.
     pub max_deletes: Option<u64>,
     /// Whether [`export`](crate::Vault::export) and [`sync`](crate::Vault::sync) only report what they would do, and change

@@ -67,6 +67,9 @@ fn check_allowed(sql: &str) {
 fn what_would_act_on_our_rows_is_refused_by_its_name() {
     let foreign = |sql: &str, object: &str| check_refused(sql, object, ErrorKind::ForeignFile);
     let on_ours = "the trigger leak on conversation_turns";
+    for action in ["", "ON DELETE RESTRICT"] {
+        foreign(&format!("CREATE TABLE holds(u BLOB REFERENCES Users(id) {action})"), "the table holds");
+    }
     foreign(
         "CREATE TABLE shadow(t); CREATE TRIGGER leak AFTER INSERT ON conversation_turns
          BEGIN INSERT INTO shadow VALUES (NEW.user_message); END",
@@ -153,7 +156,7 @@ fn a_row_of_the_schema_that_is_not_what_it_says_is_refused() {
 #[test]
 fn a_backends_own_tables_are_its_own_business() {
     check_allowed(
-        "CREATE TABLE mail(id INTEGER PRIMARY KEY, turn BLOB REFERENCES conversation_turns(id), jobs TEXT);
+        "CREATE TABLE mail(id INTEGER PRIMARY KEY, turn BLOB REFERENCES conversation_turns(id) ON DELETE SET NULL, jobs TEXT);
          CREATE INDEX idx_mail ON mail(turn); CREATE UNIQUE INDEX idx_jobs ON mail(jobs);
          CREATE TABLE mail_log(id, at);
          CREATE TRIGGER mail_logged AFTER INSERT ON mail BEGIN INSERT INTO mail_log VALUES (NEW.id, 'now'); END;

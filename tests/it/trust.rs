@@ -1,7 +1,8 @@
 //! Whose words: what is trusted less changes nothing that is trusted more, in turns, sessions and anchors.
 
 use thermocline::{
-    Anchor, Attribute, Config, ContextOptions, ErrorKind, NewTurn, Origin, Reply, RunJobs, Trust,
+    Anchor, Attribute, Config, ContextOptions, EdgeType, ErrorKind, MemoryKind, MemoryStatus, NewEdge,
+    NewMemory, NewTurn, Origin, Reply, RunJobs, Trust,
     blocking::{Thermocline, User},
 };
 
@@ -188,4 +189,38 @@ fn an_export_carries_how_far_what_it_says_is_trusted() {
     assert_ne!(raised, read);
     let refused = Kept::new().file.import("blake", std::io::Cursor::new(raised)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput, "a turn is trusted more than its session: {refused}");
+}
+
+fn memory(title: &str) -> NewMemory {
+    NewMemory::new(MemoryKind::Fix, title, format!("{title} is how it is mended."))
+}
+
+#[test]
+fn who_is_trusted_less_says_of_no_memory_that_it_contradicts_another() {
+    let kept = Kept::new();
+    let [one, other] = ["Ports", "Keys"].map(|title| {
+        kept.user.memories().by(Origin::User).save(memory(title).origin(Origin::User)).unwrap().memory.id
+    });
+    let memories = kept.user.memories().by(Origin::Assistant);
+    let own = memories.save(memory("Rain")).unwrap().memory.id;
+    for (from, to) in [(one, other), (own, one), (one, own)] {
+        let edge = NewEdge::new(EdgeType::Contradicts).origin(Origin::Assistant);
+        assert_eq!(memories.relate(from, edge, to).unwrap_err().kind(), ErrorKind::Conflict);
+    }
+}
+
+#[test]
+fn what_the_user_forgot_is_not_brought_back_by_saying_it_again() {
+    let kept = Kept::new();
+    let [user, assistant] = [Origin::User, Origin::Assistant].map(|origin| kept.user.memories().by(origin));
+    let id = assistant.save(memory("Ports")).unwrap().memory.id;
+    user.forget(id).unwrap();
+    assistant.save(memory("Ports")).unwrap();
+    assert_eq!(user.get(id).unwrap().status, MemoryStatus::Forgotten);
+    user.save(memory("Ports").origin(Origin::User)).unwrap();
+    assert_eq!(user.get(id).unwrap().status, MemoryStatus::Active);
+    let own = assistant.save(memory("Keys")).unwrap().memory.id;
+    assistant.forget(own).unwrap();
+    assistant.save(memory("Keys")).unwrap();
+    assert_eq!(user.get(own).unwrap().status, MemoryStatus::Active);
 }

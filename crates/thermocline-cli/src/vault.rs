@@ -104,8 +104,9 @@ pub(crate) struct SyncArgs {
     #[arg(long)]
     deletes: bool,
 
-    /// Forget at most this many; if there are more, forget none [default: 20, or a tenth of all if that is less].
-    #[arg(long, value_name = "N", requires = "deletes")]
+    /// Forget at most this many, because files were removed or another machine of the folder forgot the memories
+    /// (_shared/forgotten); if there are more, stop and forget none [default: 20, or a tenth of all if that is less].
+    #[arg(long, value_name = "N")]
     max_deletes: Option<u64>,
 
     /// What to do with files that are newer than the database, after a backup was put back: take what they say, or set

@@ -77,6 +77,10 @@ impl BackupFile {
             _ => from_io(error, path.as_ref()),
         })?;
         let shown = path.display();
+        let is_file = fs::metadata(&path).map_err(|error| from_io(error, &path))?.is_file();
+        if !is_file {
+            return Err(Error::invalid(format!("{shown} is not a regular file, so it is no backup")));
+        }
         if log_number::log_bytes(&path)? > 0 {
             let message = format!(
                 "{shown} has a log beside it, so it is a file in use and not a backup; make a backup of it, and restore that"

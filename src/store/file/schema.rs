@@ -209,14 +209,16 @@ pub(crate) fn differences(conn: &Connection) -> Result<Vec<Difference>> {
     if version.is_some() {
         differences.extend(ours.into_values().map(|object| Difference { object, what: What::Missing }));
     }
-    differences
-        .extend(acting(others, names).into_iter().map(|object| Difference { object, what: What::Foreign }));
+    differences.extend(
+        acting(conn, others, names)?.into_iter().map(|object| Difference { object, what: What::Foreign }),
+    );
     differences.sort_by_key(|difference| difference.object.key());
     Ok(differences)
 }
 
 /// Returns those of others' objects that can act on our tables. `names` has the names of our tables and views.
-fn acting(mut others: Vec<Object>, mut names: BTreeSet<String>) -> Vec<Object> {
+fn acting(conn: &Connection, others: Vec<Object>, mut names: BTreeSet<String>) -> Result<Vec<Object>> {
+    let ours = names.clone();
     // A view of our tables is harmless, but a trigger that names it names ours.
     loop {
         let reading = others.iter().filter(|object| object.kind == "view" || is_virtual(object));
@@ -230,8 +232,32 @@ fn acting(mut others: Vec<Object>, mut names: BTreeSet<String>) -> Vec<Object> {
         }
         names.extend(reading);
     }
-    others.retain(|object| acts(object, &names));
-    others
+    let mut acting = Vec::new();
+    for object in others {
+        if acts(&object, &names) || holds_rows(conn, &object, &ours)? {
+            acting.push(object);
+        }
+    }
+    Ok(acting)
+}
+
+/// Whether somebody else's table has a foreign key to a table of ours that keeps a row of ours from being erased.
+fn holds_rows(conn: &Connection, object: &Object, ours: &BTreeSet<String>) -> Result<bool> {
+    if object.kind != "table" {
+        return Ok(false);
+    }
+    let mut keys =
+        conn.prepare(&format!("PRAGMA main.foreign_key_list(\"{}\")", object.name.replace('"', "\"\"")))?;
+    let mut keys = keys.query([])?;
+    while let Some(key) = keys.next()? {
+        let (table, on_delete): (String, String) = (key.get("table")?, key.get("on_delete")?);
+        if ours.contains(&table.to_ascii_lowercase())
+            && matches!(on_delete.as_str(), "NO ACTION" | "RESTRICT")
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether somebody else's object can act on our tables, or is not what it says it is.

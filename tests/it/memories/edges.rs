@@ -78,7 +78,7 @@ fn edges_to_oneself_and_out_of_bounds_are_refused_and_rings_are_not() {
 fn what_contradicts_one_that_holds_is_contested_and_what_is_archived_contests_nothing() {
     let known = Known::new();
     let [a, b, c] = three(&known);
-    known.memories.relate(a, NewEdge::new(EdgeType::Contradicts), b).unwrap();
+    known.memories.relate(a, NewEdge::new(EdgeType::Contradicts).origin(Origin::User), b).unwrap();
     assert!(known.get(a).contested && known.get(b).contested && !known.get(c).contested);
     let path = known.fixture.path();
     known.file.close().unwrap();
@@ -86,7 +86,7 @@ fn what_contradicts_one_that_holds_is_contested_and_what_is_archived_contests_no
     let memories = known.fixture.open().user("alex").unwrap().memories();
     assert!(!memories.get(a).unwrap().contested, "the other one does not hold");
     assert!(memories.get(b).unwrap().contested, "the other one does");
-    memories.relate(b, NewEdge::new(EdgeType::Contradicts), c).unwrap();
+    memories.relate(b, NewEdge::new(EdgeType::Contradicts).origin(Origin::User), c).unwrap();
     assert!(!memories.get(c).unwrap().contested);
 }
 

@@ -52,7 +52,7 @@ fn what_took_a_place_is_lent_nothing_and_what_contradicts_comes_with_its_counter
     let memories = alex.memories().by(Origin::User);
     let light = saved(&memories, "Lighthouse", "The lighthouse is lit at dusk.");
     let contrary = saved(&memories, "Darkness", "Qqq zzz.");
-    memories.relate(contrary.id, NewEdge::new(EdgeType::Contradicts), light.id).unwrap();
+    memories.relate(contrary.id, NewEdge::new(EdgeType::Contradicts).origin(Origin::User), light.id).unwrap();
     let next = NewMemory::new(MemoryKind::Fix, "Lighthouse", "The lighthouse is lit at night.");
     let both = found(&alex, 10, true);
     assert_eq!(both.iter().map(title).collect::<Vec<_>>(), ["Lighthouse", "Darkness"]);

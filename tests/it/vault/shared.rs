@@ -11,8 +11,8 @@ use std::{
 
 use chrono::TimeDelta;
 use thermocline::{
-    EdgeType, Edit, Memory, MemoryFilter, MemoryId, MemoryStatus, NewEdge, Origin, ReviewFilter, ReviewKind,
-    VaultOptions, VaultReport,
+    EdgeType, Edit, ErrorKind, Memory, MemoryFilter, MemoryId, MemoryStatus, NewEdge, Origin, ReviewFilter,
+    ReviewKind, VaultOptions, VaultReport,
 };
 
 use crate::{
@@ -39,7 +39,8 @@ impl Machine {
     }
 
     fn sync(&mut self) -> VaultReport {
-        let report = self.kept.vault(VaultOptions::default().origin(Origin::User)).sync().unwrap();
+        let report =
+            self.kept.vault(VaultOptions::default().origin(Origin::User).max_deletes(500)).sync().unwrap();
         let left: String = report.refused.iter().map(|file| self.kept.text(&file.path)).collect();
         self.typed.retain(|word| left.contains(word));
         report
@@ -394,4 +395,22 @@ fn what_supersedes_on_one_machine_supersedes_on_the_other() {
     let old = second.kept.known.get(id);
     assert_eq!((old.status, old.superseded_by), (MemoryStatus::Superseded, Some(new)));
     assert_eq!(come_to_rest(&mut [first, second], &mut remote), 0);
+}
+
+#[test]
+fn a_flood_of_tombstones_stops_the_sync_before_it_forgets_anything() {
+    let ([first, second], mut remote, id) = two();
+    let other = first.kept.known.save(fix("Keys").origin(Origin::User)).id;
+    let mut machines = [first, second];
+    come_to_rest(&mut machines, &mut remote);
+    let [mut first, mut second] = machines;
+    for id in [id, other] {
+        first.kept.known.memories.forget(id).unwrap();
+    }
+    pull(&mut first, &mut remote);
+    second.pull_and_push(&mut remote, || true);
+    let error = second.kept.vault(VaultOptions::default().origin(Origin::User)).sync().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    let states = second.kept.known.states([id, other]).map(|(status, _)| status);
+    assert_eq!(states, [MemoryStatus::Active; 2]);
 }

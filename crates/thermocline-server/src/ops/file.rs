@@ -151,7 +151,7 @@ impl Operation for Backup {
             return Err(Problem::invalid(
                 "name",
                 "a backup's name must have 1 to 200 letters, digits, dots, hyphens and underscores, not \
-                 begin with a dot or a hyphen, and not end with a dot",
+                 begin with a dot or a hyphen, and not end with a dot, -wal, -shm or -journal",
             ));
         }
         let to = folder.join(&request.name);
@@ -173,7 +173,7 @@ fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     (1..=200).contains(&name.len())
         && !name.starts_with(['.', '-'])
-        && !name.ends_with('.')
+        && ![".", "-wal", "-shm", "-journal"].iter().any(|end| name.ends_with(end)) // SQLite's own beside a file.
         && name.bytes().all(is_safe)
         && matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
 }

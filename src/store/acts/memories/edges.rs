@@ -15,7 +15,7 @@ use crate::{
     store::{
         acts::memories::{
             operation::{MemoryOperation, conflict},
-            voices::check_may_contradict,
+            voices::check_may_change_words,
         },
         rows::{
             memories::{
@@ -52,7 +52,9 @@ impl WriteTx<'_> {
         [&from, &to].into_iter().try_for_each(check_is_seen)?;
         if new.edge_type == EdgeType::Contradicts {
             // Such an edge marks both memories as contested.
-            [&from, &to].into_iter().try_for_each(|row| check_may_contradict(row, Trust::of(new.origin)))?;
+            [&from, &to]
+                .into_iter()
+                .try_for_each(|row| check_may_change_words(row, Trust::of(new.origin)))?;
         }
         let (sql, now) = (operation.tx.sql, operation.now);
         let own_id = match new.id {

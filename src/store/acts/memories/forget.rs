@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The reason in the history.
-const BY_HAND: &str = "by hand";
+pub(super) const BY_HAND: &str = "by hand";
 /// How many memories are forgotten in one transaction.
 const FORGOTTEN_AT_ONCE: u32 = 64;
 

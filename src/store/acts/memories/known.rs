@@ -20,10 +20,12 @@ use crate::{
         place::MemoryNo,
         profile::rounded,
         stored_time::StoredTime,
+        turn::Origin,
     },
     store::{
         acts::memories::{
             before::MemoryBefore,
+            forget::BY_HAND,
             measured::MeasuredMemory,
             operation::{MemoryOperation, Note, conflict},
             save::{SaveResult, version_over},
@@ -134,7 +136,11 @@ impl MemoryOperation<'_, '_> {
     fn save_again(&mut self, row: MemoryRow, memory: &MeasuredMemory) -> Result<SaveResult> {
         let may_be_revived = match row.status {
             MemoryStatus::Active | MemoryStatus::Archived => true,
-            MemoryStatus::Forgotten => may_fill(memory, &row) && !self.was_rejected(&row, memory.voice())?,
+            MemoryStatus::Forgotten => {
+                may_fill(memory, &row)
+                    && self.may_remember(&row, memory.trust())?
+                    && !self.was_rejected(&row, memory.voice())?
+            }
             _ => false,
         };
         if !may_be_revived {
@@ -150,6 +156,13 @@ impl MemoryOperation<'_, '_> {
         let kept = self.fill(memory_no, memory)?;
         let outcome = if revived == SaveOutcome::Known { kept.outcome } else { revived };
         Ok(SaveResult { outcome, ..kept })
+    }
+
+    /// Whether a saver is trusted as much as whoever forgot the memory.
+    fn may_remember(&self, row: &MemoryRow, saver: Trust) -> Result<bool> {
+        let forgotten_by = changes::forgotten_by(self.tx.sql, &self.scope, row.memory_no, BY_HAND)?;
+        let forgotten_by = forgotten_by.as_deref().and_then(Origin::from_word);
+        Ok(forgotten_by.is_none_or(|by| saver.may_change(Trust::of(by))))
     }
 
     /// Whether a person rejected a memory so recently that its saver may not ask again, and what it contradicts still holds

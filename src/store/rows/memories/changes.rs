@@ -238,6 +238,23 @@ pub(crate) fn status_before_superseding(
     Ok(was_archived.map(|was| if was { MemoryStatus::Archived } else { MemoryStatus::Active }))
 }
 
+/// Who forgot a memory last for this reason. `None` if nobody did, or that was undone.
+pub(crate) fn forgotten_by(
+    sql: &dyn Sql,
+    scope: &Scope,
+    memory_no: MemoryNo,
+    reason: &str,
+) -> Result<Option<String>> {
+    sql.one(
+        "SELECT c.made_by FROM memory_changes AS c
+         WHERE c.user_no = ?1 AND c.memory_no = ?2 AND c.op = 'status' AND c.new_value = 'forgotten' AND c.reason = ?3
+           AND c.undone_by IS NULL
+         ORDER BY c.change_no DESC LIMIT 1",
+        values![scope.user_no, memory_no, reason],
+        |row| row.get(0),
+    )
+}
+
 /// Records that operation `by` undid the last superseding of a memory.
 pub(crate) fn set_superseding_undone(
     sql: &dyn Sql,
