@@ -334,7 +334,7 @@ pub struct TokenCounts {
     pub total_tokens: u32,
     /// Tokens of the turn as a context renders it. Such counts can be added up.
     pub piece_tokens: u32,
-    /// The tokenizer and the piece format: `o200k_base/2`.
+    /// The tokenizer and the piece format: `o200k_base/3`.
     pub counted_by: String,
 }
 
@@ -413,7 +413,7 @@ impl Turn {
                 ai_response_tokens: 0,
                 total_tokens,
                 piece_tokens: total_tokens + 3,
-                counted_by: "o200k_base/2".to_owned(),
+                counted_by: "o200k_base/3".to_owned(),
             },
             said: NewTurn::new(text, "").said,
             metadata: None,

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 /// Tokens of the common model families, in lower case, matched case-insensitively. Tokens that begin with `<|`, `<｜` or `[|`
-/// are not listed: they are detected by these prefixes, whatever follows.
-const TOKENS: [&str; 57] = [
+/// are not listed: they are detected by these prefixes, whatever follows. Nor are those that [`has_form`] detects.
+const TOKENS: [&str; 48] = [
     // Llama, Mistral and their derivatives.
     "<s>",
     "</s>",
@@ -32,13 +32,11 @@ const TOKENS: [&str; 57] = [
     // Gemma, Cohere, and others that name the beginning and end of a text.
     "<bos>",
     "<eos>",
-    "<bos_token>",
-    "<eos_token>",
-    "<pad_token>",
-    "<start_of_turn>",
-    "<end_of_turn>",
-    "<start_of_image>",
-    "<end_of_image>",
+    "<cls>",
+    "<sep>",
+    "<eot>",
+    "<image>",
+    "</image>",
     "<seed:bos>",
     "<seed:eos>",
     // GLM, InternLM, Ling, MiniMax.
@@ -46,9 +44,6 @@ const TOKENS: [&str; 57] = [
     "[eos]",
     "[cls]",
     "[sep]",
-    "<fim_prefix>",
-    "<fim_middle>",
-    "<fim_suffix>",
     "[gmask]",
     "[smask]",
     "<sop>",
@@ -60,13 +55,9 @@ const TOKENS: [&str; 57] = [
     "]~b]",
     "]~!b[",
     "[e~[",
-    // Thoughts and tool calls of Qwen, DeepSeek and others.
+    // Thoughts of Qwen, DeepSeek and others.
     "<think>",
     "</think>",
-    "<tool_call>",
-    "</tool_call>",
-    "<tool_response>",
-    "</tool_response>",
 ];
 
 /// Returns where control tokens begin. No token contains a blank, and each begins with one of `<`, `[` and `]`.
@@ -78,11 +69,27 @@ fn is_token(text: &str) -> bool {
     let behind = |marks: [&str; 2]| marks.iter().find_map(|mark| text.strip_prefix(mark)?.chars().next());
     behind(["<|", "<\u{ff5c}"]).is_some_and(|c| !c.is_whitespace())
         || behind(["[|", "[\u{ff5c}"]).is_some_and(char::is_alphabetic)
+        || has_form(text)
         || TOKENS.iter().any(|token| {
             text.as_bytes()
                 .get(..token.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(token.as_bytes()))
         })
+}
+
+/// Whether the text begins with a tag such as `<extra_id_1>`, `</tool_call>`, `<unused99>` or `<turn|>`: a word with an
+/// underscore or a digit, or with a bar at its end. Headings of HTML and the usual names of types, such as `<h1>`, `<u8>`,
+/// `<int64>` and `<size_t>`, are none.
+fn has_form(text: &str) -> bool {
+    let Some(word) = text.strip_prefix('<').map(|tag| tag.strip_prefix('/').unwrap_or(tag)) else {
+        return false;
+    };
+    let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
+    let (word, rest) = word.split_at(end);
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_type = word.ends_with("_t") || stem.len() < 2 || ["int", "uint", "float"].contains(&stem);
+    let is_marked = word.contains(|c: char| c == '_' || c.is_ascii_digit()) && !is_type;
+    !word.is_empty() && (rest.starts_with("|>") || rest.starts_with('>') && is_marked)
 }
 
 /// Returns the text with a blank after the first character of each control token: `<|im_end|>` becomes `< |im_end|>`.
@@ -132,6 +139,16 @@ mod tests {
     }
 
     #[test]
+    fn a_blank_breaks_tags_with_underscores_digits_and_bars_whichever_family_has_them() {
+        check("a<extra_id_1>User", "a< extra_id_1>User");
+        check("<reserved_106><SPECIAL_12>", "< reserved_106>< SPECIAL_12>");
+        check("<|turn>user<turn|>", "< |turn>user< turn|>");
+        check("<end_of_utterance><image></image>", "< end_of_utterance>< image>< /image>");
+        check("<start_function_call>{}</tool_call>", "< start_function_call>{}< /tool_call>");
+        check("<unused99><bos_<fim_prefix>", "< unused99><bos_< fim_prefix>");
+    }
+
+    #[test]
     fn nesting_and_splitting_make_none() {
         check("<|im_<|im_start|>start|>", "< |im_< |im_start|>start|>");
         check("<<|im_start|>|im_start|>", "<< |im_start|>|im_start|>");
@@ -147,7 +164,10 @@ mod tests {
             "a < b and c > d, or a<b",
             "f <| g x",
             "let a = [1, 2]; a[i] = [| 1 |]",
-            "<div><span>s</span></div> <strong>",
+            "<div><span>s</span></div> <strong> <b>b</b> <table><tr><td>",
+            "<h1>x</h1> <my-element> <p class=\"a_1\"> <img_1",
+            "Vec<T> Vec<u8> Map<K, V_1> Array<T2> List<int64> vector<size_t> f::<uint8_t>()",
+            "a_1<b_2 && c_3>d_4, x<=y_1>, <start|stop> 3<4>2 <1> <_> </> <>",
             "[link](https://example.org) [x] [inst",
             "<...> <now: 2026> vec![s]",
             "黒猫🦊 | ｜",
@@ -173,6 +193,10 @@ mod tests {
                 "<|",
                 "<|im_start|>",
                 "im_start",
+                "<extra_id_1>",
+                "<turn|>",
+                "_",
+                "1",
                 "INST",
                 "s",
                 "!b",

@@ -65,13 +65,14 @@ pub(crate) fn count_tokens(said: &Said, tokenizer: Tokenizer) -> TokenCounts {
     }
 }
 
-/// Returns how stored counts name the tokenizer and the piece format: `o200k_base/2`.
+/// Returns how stored counts name the tokenizer and the piece format: `o200k_base/3`.
 pub(crate) fn counted_by(tokenizer: Tokenizer) -> String {
     format!("{}/{PIECE_FORMAT}", tokenizer.as_str())
 }
 
 /// Whether the counts are this tokenizer's, for the turn as it is rendered now. In format 1, pieces contained control tokens
-/// verbatim; a turn without control tokens is rendered the same in both formats.
+/// verbatim, and in format 2 those that only [`control`] of format 3 knows; a turn without control tokens is rendered the
+/// same in all formats.
 pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
     let format = turn.tokens.counted_by.strip_prefix(tokenizer.as_str());
     let format: Option<u32> = format.and_then(|format| format.strip_prefix('/')?.parse().ok());
@@ -79,7 +80,7 @@ pub(crate) fn are_counts_of(turn: &Turn, tokenizer: Tokenizer) -> bool {
     let names = [user_name, assistant_name].into_iter().flatten();
     let mut texts = [user_message, ai_response].into_iter().chain(names);
     format == Some(PIECE_FORMAT)
-        || format == Some(1) && texts.all(|text| control::starts(text).next().is_none())
+        || matches!(format, Some(1 | 2)) && texts.all(|text| control::starts(text).next().is_none())
 }
 
 /// Whether the counts are right. Counts by another tokenizer or piece format cannot be checked here, and pass; they are
@@ -168,12 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_the_first_piece_format_hold_for_turns_without_control_tokens() {
-        check("o200k_base/2", "<|im_start|>", true);
+    fn counts_of_earlier_piece_formats_hold_for_turns_without_control_tokens() {
+        check("o200k_base/3", "<|im_start|>", true);
+        check("o200k_base/2", "so I said <extra_id_1>", false);
+        check("o200k_base/2", "a < b, [so] I said", true);
         check("o200k_base/1", "a < b, [so] I said", true);
         check("o200k_base/1", "so I said <|im_start|>", false);
-        check("cl100k_base/2", "so I said", false);
-        check("o200k_base/3", "so I said", false);
+        check("cl100k_base/3", "so I said", false);
+        check("o200k_base/4", "so I said", false);
         check("o200k_base", "so I said", false);
     }
 }

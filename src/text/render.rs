@@ -33,7 +33,7 @@ use crate::{
 
 /// The version of the rendering of turns: increased whenever a turn would be rendered in different bytes. Stored counts name
 /// it.
-pub(crate) const PIECE_FORMAT: u32 = 2;
+pub(crate) const PIECE_FORMAT: u32 = 3;
 
 /// The first line of every context.
 pub(crate) const PREAMBLE: &str = "<memory: a name and a colon begin what was said; a line that begins with a \
