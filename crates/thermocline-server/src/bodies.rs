@@ -1,5 +1,6 @@
-//! The bytes of the request bodies that are in memory, bounded in all and by key. A body takes several times its bytes once
-//! it is parsed, so this bounds what a burst of large requests leaves of the machine's memory to others.
+//! The bytes of the request bodies that are in memory, bounded in all and by key, and how many bodies of a key are awaited. A
+//! body takes several times its bytes once it is parsed, so this bounds what a burst of large requests leaves of the
+//! machine's memory to others, and what bodies that never come leave of the connections.
 
 use std::{
     collections::HashMap,
@@ -18,6 +19,8 @@ pub(crate) struct Bodies {
 struct HeldBytes {
     all: usize,
     by_key: HashMap<String, usize>,
+    /// How many bodies of each key are awaited.
+    awaited: HashMap<String, usize>,
 }
 
 /// The bytes of one body, until it is dropped.
@@ -26,6 +29,13 @@ pub struct BodyRoom {
     of: Arc<Bodies>,
     key: String,
     bytes: usize,
+}
+
+/// A body that is awaited, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct AwaitedBody {
+    of: Arc<Bodies>,
+    key: String,
 }
 
 impl Bodies {
@@ -37,6 +47,17 @@ impl Bodies {
     /// Begins a body of this key, which has no bytes yet.
     pub(crate) fn begin(self: &Arc<Self>, key: &str) -> BodyRoom {
         BodyRoom { of: Arc::clone(self), key: key.to_owned(), bytes: 0 }
+    }
+
+    /// Awaits a body of this key; `None` if `most` of them are awaited already.
+    pub(crate) fn await_one(self: &Arc<Self>, key: &str, most: usize) -> Option<AwaitedBody> {
+        let mut held = self.held();
+        let awaited = held.awaited.get(key).copied().unwrap_or_default();
+        if awaited >= most {
+            return None;
+        }
+        held.awaited.insert(key.to_owned(), awaited + 1);
+        Some(AwaitedBody { of: Arc::clone(self), key: key.to_owned() })
     }
 
     fn held(&self) -> MutexGuard<'_, HeldBytes> {
@@ -81,6 +102,16 @@ impl Drop for BodyRoom {
     }
 }
 
+impl Drop for AwaitedBody {
+    fn drop(&mut self) {
+        let mut held = self.of.held();
+        match held.awaited.get_mut(&self.key) {
+            Some(awaited) if *awaited > 1 => *awaited -= 1,
+            _ => _ = held.awaited.remove(&self.key),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +130,15 @@ mod tests {
         drop((second, other));
         assert!(bodies.held().by_key.is_empty());
         assert_eq!(bodies.held().all, 0);
+    }
+
+    #[test]
+    fn a_key_awaits_so_many_bodies_and_another_one_as_many() {
+        let bodies = Bodies::new(100);
+        let awaited: Vec<_> = ["a", "a", "b"].map(|key| bodies.await_one(key, 2).unwrap()).into();
+        assert!(bodies.await_one("a", 2).is_none() && bodies.await_one("b", 2).is_some());
+        drop(awaited);
+        assert!(bodies.await_one("a", 2).is_some());
+        assert!(bodies.held().awaited.is_empty());
     }
 }

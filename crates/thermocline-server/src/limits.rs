@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    bodies::{Bodies, BodyRoom},
+    bodies::{AwaitedBody, Bodies, BodyRoom},
     caller::Caller,
     handles,
     ops::{
@@ -98,6 +98,14 @@ impl Limits {
     /// Begins a body of this caller.
     pub fn body(&self, caller: &Caller) -> BodyRoom {
         self.bodies.begin(&caller.id)
+    }
+
+    /// Awaits the rest of a request of this caller, whose key has at most half of the connections for that: a connection whose
+    /// request has begun cannot be closed for another one. Errors: `Code::Busy`.
+    pub(crate) fn await_body(&self, caller: &Caller) -> Result<AwaitedBody, Problem> {
+        // Callers without keys cannot be told apart, so all the connections are theirs.
+        let most = if caller.has_key() { self.connections / 2 } else { self.connections };
+        self.bodies.await_one(&caller.id, most).ok_or_else(busy)
     }
 
     /// Counts a call of a caller whose key has a rate. Errors: `Code::TooFast` if the key has no call left.

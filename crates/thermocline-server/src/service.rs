@@ -24,6 +24,7 @@ use tracing::Span;
 
 use crate::{
     audit::{self, Audit, AuditLine},
+    bodies::AwaitedBody,
     caller::Caller,
     limits::Limits,
     metrics::Metrics,
@@ -204,6 +205,12 @@ impl Service {
             spool: None,
         };
         Ok(Admitted { row, call })
+    }
+
+    /// Awaits the body of a request, before any of it is read.
+    pub(crate) fn await_body(&self, caller: &Caller) -> Result<AwaitedBody, Problem> {
+        let awaited = self.limits.await_body(caller);
+        awaited.inspect_err(|problem| self.metrics.rejected(problem.code))
     }
 
     /// Counts a call that is beyond its caller's rights or rate. The first of its kind in a minute gets a line in the audit

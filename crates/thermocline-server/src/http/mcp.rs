@@ -14,6 +14,7 @@ use axum::{
 use percent_encoding::percent_decode_str;
 
 use crate::{
+    bodies::AwaitedBody,
     caller::{Caller, Users, not_allowed},
     http::{Http, body, layers, route},
     mcp::{self, Mcp, ToolProfile, Toolbox},
@@ -33,10 +34,11 @@ pub(super) fn routes(http: &Http) -> Router<Arc<Http>> {
         move |State(http): State<Arc<Http>>, Extension(caller): Extension<Arc<Caller>>, request: Request| {
             let toolbox = Arc::clone(&toolbox);
             async move {
-                match admitted(&toolbox, &http, Arc::clone(&caller), &request) {
-                    Ok(mcp) => {
-                        answer(&http, mcp, &caller, request).await.unwrap_or_else(Problem::into_response)
-                    }
+                let mcp = admitted(&toolbox, &http, Arc::clone(&caller), &request);
+                match mcp.and_then(|mcp| Ok((mcp, http.service.await_body(&caller)?))) {
+                    Ok((mcp, awaited)) => answer(&http, mcp, &caller, awaited, request)
+                        .await
+                        .unwrap_or_else(Problem::into_response),
                     Err(problem) => layers::refused(request, problem).await,
                 }
             }
@@ -81,7 +83,13 @@ fn profile(query: &str) -> Result<ToolProfile> {
     })
 }
 
-async fn answer(http: &Http, mcp: Mcp, caller: &Caller, request: Request) -> Result<Response> {
+async fn answer(
+    http: &Http,
+    mcp: Mcp,
+    caller: &Caller,
+    awaited: AwaitedBody,
+    request: Request,
+) -> Result<Response> {
     let (head, body) = request.into_parts();
     let limits = &http.service.limits;
     let (bytes, _room) = match head.method {
@@ -91,6 +99,7 @@ async fn answer(http: &Http, mcp: Mcp, caller: &Caller, request: Request) -> Res
         Method::POST => body::bytes(body, http.max_body_bytes, limits, caller).await?,
         _ => (Vec::new(), limits.body(caller)),
     };
+    drop(awaited);
     Ok(told(mcp::http::answer(mcp, Request::from_parts(head, Body::from(bytes))).await))
 }
 

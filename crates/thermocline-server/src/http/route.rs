@@ -13,6 +13,7 @@ use axum::{
 use serde_json::{Map, Value};
 
 use crate::{
+    bodies::AwaitedBody,
     caller::Caller,
     http::{Http, about, answer, body, conditions, layers, mcp, query::QueryFields, spool},
     ops::{
@@ -70,6 +71,8 @@ struct Door {
 struct RequestHead {
     admitted: Admitted,
     fields: Map<String, Value>,
+    /// `None` if the request has no body that is read.
+    awaited: Option<AwaitedBody>,
 }
 
 impl Door {
@@ -112,17 +115,20 @@ impl Door {
         } else if !query.is_empty() {
             return Err(Problem::bad_request("this address takes its fields in the body, not in a query"));
         }
-        match self.row.spec.body {
-            Body::LinesIn => spool::check(request.headers(), http.max_import_bytes)?,
-            _ if self.is_asked_in_body() => body::check(request.headers(), http.max_body_bytes)?,
-            _ => {}
-        }
-        Ok(RequestHead { admitted, fields })
+        let has_body = match self.row.spec.body {
+            Body::LinesIn => spool::check(request.headers(), http.max_import_bytes).map(|()| true)?,
+            _ if self.is_asked_in_body() => {
+                body::check(request.headers(), http.max_body_bytes).map(|()| true)?
+            }
+            _ => false,
+        };
+        let awaited = has_body.then(|| http.service.await_body(admitted.caller())).transpose()?;
+        Ok(RequestHead { admitted, fields, awaited })
     }
 
     /// Reads the body, runs the operation, and builds the response.
     async fn run(&self, http: &Http, head: RequestHead, request: Request) -> Result<Response> {
-        let RequestHead { admitted, mut fields } = head;
+        let RequestHead { admitted, mut fields, awaited } = head;
         if conditions::is_tagged(self.row.spec) {
             return tagged(http, admitted, fields, request.headers()).await;
         }
@@ -147,6 +153,7 @@ impl Door {
             }
             _ => {}
         }
+        drop(awaited);
         conditions::add_headers(&self.fields, &headers, &mut fields)?;
         let response = if self.row.spec.body == Body::LinesOut {
             let file = spool::file(http.service.memory.path()).map_err(seen)?;

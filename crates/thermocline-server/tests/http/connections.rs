@@ -14,7 +14,7 @@ use std::{
 use thermocline_server::{http::Address, service::Service};
 use tokio::time::Instant;
 
-use crate::fixture::{Running, Setup, TURN, eventually};
+use crate::fixture::{Running, Setup, TURN, eventually, whole_key};
 
 /// The limit on connections, and four times as many sockets, unless the variable asks for the whole size.
 fn sizes() -> (usize, usize) {
@@ -215,6 +215,46 @@ fn if_every_place_is_busy_health_is_answered_and_other_requests_are_told_to_come
     assert!(client.is_closed());
     busy.pop();
     eventually("a place is free again", || server.get("/v1/users/alex/sessions").status != 503);
+}
+
+#[test]
+fn a_key_whose_bodies_never_come_has_half_of_the_connections_and_keeps_no_other_key_out() {
+    let (setup, [stalling, other]) = limited(8).keys([whole_key(), whole_key()]);
+    let server = setup.start();
+    let stall = |path: &str, kind: &str| {
+        let mut stream = TcpStream::connect(address(&server)).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: {stalling}\r\nContent-Type: {kind}\r\n\
+             Content-Length: 7000000\r\nExpect: 100-continue\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut says = [0; 12];
+        stream.read_exact(&mut says).unwrap();
+        (stream, String::from_utf8(says.into()).unwrap())
+    };
+    let (json, lines) = ("application/json", "application/x-ndjson");
+    let requests = [
+        ("/v1/users/alex/turns", json),
+        ("/v1/users/alex/import", lines),
+        ("/mcp/users/alex", json),
+        ("/v1/users/alex/recall", json),
+    ];
+    let stalled = requests.map(|(path, kind)| stall(path, kind));
+    assert!(stalled.iter().all(|(_, says)| says == "HTTP/1.1 100"), "{stalled:?}");
+    for (path, kind) in requests.into_iter().cycle().take(20) {
+        let (mut stream, says) = stall(path, kind);
+        assert_eq!(says, "HTTP/1.1 503", "{path}");
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains(r#""busy""#), "and the connection ends: {rest}");
+    }
+    let record = |key: &str| {
+        let headers = [("x-api-key", key), ("content-type", json)];
+        server.client().send("POST", "/v1/users/alex/turns", &headers, TURN.as_bytes()).status
+    };
+    assert_eq!((record(&other), record(&stalling)), (201, 503));
+    drop(stalled);
+    eventually("the key has connections again", || record(&stalling) == 201);
 }
 
 #[test]
