@@ -1,4 +1,4 @@
-//! The audit file: one line of JSON for each run of an operation that changes, destroys or administers, and for each call
+//! The audit file: one line of JSON for each run of an operation that changes, replaces, destroys or administers, and for each call
 //! that is refused because of its caller's rights or rate, whatever the operation (`mcp` and `metrics` stand for the routes
 //! of that name). A line says by ids who called what, when, and, if the call was not refused, for which user. It never
 //! contains a text, a user's name, a caller's own id, a number that a caller states, or the text of a key: of a request
@@ -19,11 +19,11 @@ use serde_json::{Map, Value};
 use thermocline::{Clock, SystemClock, UserId};
 use uuid::Uuid;
 
-use crate::ops::spec::{Effect, KeyScope, Spec};
+use crate::ops::spec::{Effect, KeyScope, Replaces, Spec};
 
 /// The fields of requests and responses that name things by our ids. Anything else in such a field, such as the caller's key
 /// of a session, is left out.
-const IDS: [&str; 19] = [
+const IDS: [&str; 20] = [
     "anchor",
     "answering",
     "by",
@@ -34,6 +34,7 @@ const IDS: [&str; 19] = [
     "id",
     "memory",
     "receipt",
+    "replacing",
     "review",
     "session",
     "session_id",
@@ -113,10 +114,15 @@ impl Audit {
         Ok(Self(Mutex::new(options.open(path)?)))
     }
 
-    /// Whether the runs of an operation are logged. Calls that are refused for rights or rate are logged for every
-    /// operation.
-    pub(crate) fn is_for(spec: &Spec) -> bool {
-        matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
+    /// Whether a run of an operation with this request is logged. Calls that are refused for rights or rate are logged for
+    /// every operation.
+    pub(crate) fn is_for(spec: &Spec, request: &Value) -> bool {
+        let replaces = match spec.replaces {
+            Replaces::Nothing => false,
+            Replaces::WhatIsNamed => names_what_it_replaces(request),
+            Replaces::Something => true,
+        };
+        replaces || matches!(spec.effect, Effect::Changes | Effect::Destroys) || spec.scope == KeyScope::Admin
     }
 
     /// Appends a line; if `is_synced`, it is on disk before this returns.
@@ -127,6 +133,13 @@ impl Audit {
         file.write_all(text.as_bytes())?;
         if is_synced { file.sync_data() } else { Ok(()) }
     }
+}
+
+/// Whether a request, or an item of one of its lists, states what it replaces.
+fn names_what_it_replaces(request: &Value) -> bool {
+    let names = |of: &Value| of.get("replacing").is_some_and(|replacing| !replacing.is_null());
+    let mut lists = request.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_array());
+    names(request) || lists.any(|list| list.iter().any(names))
 }
 
 /// A line as text, with its line break.
@@ -151,10 +164,14 @@ pub(crate) fn of_request(request: &Value) -> Map<String, Value> {
     fields(request, |name, value| is_id(name, value) || is_flag(name, value))
 }
 
-/// What a line says of a response: ids, counts, and whether something is still to be done.
+/// What a line says of a response: ids, counts, and whether something is still to be done. The id of a memory that the
+/// response has whole is its `id`, because the request's `memory` may be the one that it replaces.
 pub(crate) fn of_response(response: &Value) -> Map<String, Value> {
     let is_count = |name: &str, value: &Value| COUNTS.contains(&name) && value.is_u64();
-    fields(response, |name, value| is_id(name, value) || is_flag(name, value) || is_count(name, value))
+    let mut told =
+        fields(response, |name, value| is_id(name, value) || is_flag(name, value) || is_count(name, value));
+    told.extend(fields(&response["memory"], |name, value| name == "id" && is_id(name, value)));
+    told
 }
 
 fn fields(of: &Value, is_told: impl Fn(&str, &Value) -> bool) -> Map<String, Value> {
@@ -197,6 +214,8 @@ mod tests {
             "is_pending": false, "sessions": -1, "session": format!("id:{ID}"), "pinned": true });
         let kept = json!({ "id": format!("mem_{ID}"), "turns": 3, "is_pending": false, "session": format!("id:{ID}") });
         assert_eq!(Value::Object(of_response(&answered)), kept);
+        let saved = json!({ "memory": { "id": format!("mem_{ID}"), "to": ID, "title": "A secret" } });
+        assert_eq!(Value::Object(of_response(&saved)), json!({ "id": format!("mem_{ID}") }));
     }
 
     #[test]
@@ -209,9 +228,26 @@ mod tests {
     }
 
     #[test]
+    fn what_adds_has_a_line_where_it_can_replace_or_hide_what_was_there() {
+        let only_adds = ["record", "record_message", "record_many", "episode_note"];
+        let (plain, replacing) = (json!({ "turns": [{}] }), json!({ "turns": [{ "replacing": ID }] }));
+        for row in ops::table() {
+            let spec = row.spec;
+            let is_read = spec.effect == Effect::Reads && spec.scope != KeyScope::Admin;
+            let is_told = !is_read && !only_adds.contains(&spec.name);
+            assert_eq!(Audit::is_for(spec, &plain), is_told, "{}", spec.name);
+            let can_name = schema::request(row).to_string().contains("\"replacing\"");
+            assert_eq!(Audit::is_for(spec, &replacing), is_told || can_name, "{}", spec.name);
+        }
+        assert!(!names_what_it_replaces(&json!({ "replacing": null })));
+        assert!(names_what_it_replaces(&json!({ "replacing": "anything" })));
+    }
+
+    #[test]
     fn what_a_line_may_contain_are_fields_of_operations_of_the_type_that_the_list_says() {
         let (mut strings, mut counts, mut flags) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for row in ops::table().iter().filter(|row| Audit::is_for(row.spec)) {
+        let replacing = json!({ "replacing": ID });
+        for row in ops::table().iter().filter(|row| Audit::is_for(row.spec, &replacing)) {
             let (request, response) = (schema::request(row), schema::response(row));
             for (schema, is_response) in [(&request, false), (&response, true)] {
                 let root = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());

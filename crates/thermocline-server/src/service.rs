@@ -328,7 +328,7 @@ impl Admitted {
         call.service.limits.count_items(&call.caller, &request);
         let place = call.service.limits.place(class, &call.caller).await;
         let place = place.inspect_err(|problem| call.service.metrics.rejected(problem.code))?;
-        let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec);
+        let is_audited = call.service.audit.is_some() && Audit::is_for(row.spec, &request);
         let noted = CallNote {
             row,
             service: Arc::clone(&call.service),

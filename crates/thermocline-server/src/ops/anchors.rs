@@ -9,7 +9,7 @@ use crate::ops::{
     call::Call,
     page::{Cursor, Limit, Page, PageRequest},
     row,
-    spec::{Route, Spec, Tool},
+    spec::{Replaces, Route, Spec, Tool},
 };
 
 /// Returns the anchor operations.
@@ -104,11 +104,14 @@ pub struct AnchorSetRequest {
 pub struct AnchorSet;
 
 impl Operation for AnchorSet {
-    const SPEC: Spec = Spec::adds(
-        "anchor_set",
-        "Set a fact by hand; if its attribute has one value, it supersedes the current one, which is kept.",
-        Route::post("/v1/users/{user}/anchors"),
-    );
+    const SPEC: Spec = Spec {
+        replaces: Replaces::Something,
+        ..Spec::adds(
+            "anchor_set",
+            "Set a fact by hand; if its attribute has one value, it supersedes the current one, which is kept.",
+            Route::post("/v1/users/{user}/anchors"),
+        )
+    };
     type Request = AnchorSetRequest;
     type Response = MaybeNew<Anchor>;
 

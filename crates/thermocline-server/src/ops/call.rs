@@ -70,7 +70,7 @@ pub struct Call {
     pub user: Option<String>,
     /// The user's handle, once the call has found it. The `ETag`, the operation, logs and the audit file use it.
     pub found: Arc<OnceLock<User>>,
-    /// The id of the memory that the call forgets or erases, for the audit file. In the request, the memory may have
+    /// The id of the memory that the call replaces, forgets or erases, for the audit file. In the request, the memory may have
     /// another name.
     pub gone: Arc<OnceLock<MemoryId>>,
     /// The surface through which the call came.
@@ -193,9 +193,9 @@ impl Call {
         user
     }
 
-    /// Notes the memory that the call forgets or erases, for the audit file.
+    /// Notes the memory that the call replaces, forgets or erases, for the audit file.
     pub fn note_gone(&self, memory: MemoryId) {
-        // A call names one memory to forget or erase, so a value that is already set is the same.
+        // A call names one such memory, so a value that is already set is the same.
         let _ = self.gone.set(memory);
     }
 

@@ -10,7 +10,7 @@ use crate::ops::{
     call::{self, Call, TurnSide, set},
     problem::{ItemProblem, Problem, Retry},
     row,
-    spec::{Again, Class, Route, Spec, Tool},
+    spec::{Again, Class, Replaces, Route, Spec, Tool},
 };
 
 /// The maximum number of turns in one call of `record_many`.
@@ -99,6 +99,7 @@ impl Operation for Record {
     const SPEC: Spec = Spec {
         tool: Some(Tool { name: "memory_record", title: "Record a turn" }),
         again: Again::WithCallerId,
+        replaces: Replaces::WhatIsNamed,
         ..Spec::adds(
             "record",
             "Record a user message and its reply; durable once this returns.",
@@ -154,6 +155,7 @@ pub struct RecordMessage;
 impl Operation for RecordMessage {
     const SPEC: Spec = Spec {
         again: Again::WithCallerId,
+        replaces: Replaces::WhatIsNamed,
         ..Spec::adds(
             "record_message",
             "Record a user message whose reply comes later, with turn_complete.",
@@ -267,6 +269,7 @@ pub struct RecordMany;
 impl Operation for RecordMany {
     const SPEC: Spec = Spec {
         class: Class::Long,
+        replaces: Replaces::WhatIsNamed,
         ..Spec::adds(
             "record_many",
             "Record up to 1,000 turns, one by one, each with a caller_id, and return the result of each; for imports.",

@@ -12,7 +12,7 @@ use crate::ops::{
     call::{self, Call},
     page::{Cursor, Limit, Page, PageRequest},
     row,
-    spec::{Again, Route, Spec, Tool},
+    spec::{Again, Replaces, Route, Spec, Tool},
 };
 
 /// Returns the session operations, except those for compression.
@@ -179,6 +179,7 @@ pub struct SessionStart;
 impl Operation for SessionStart {
     const SPEC: Spec = Spec {
         again: Again::Another,
+        replaces: Replaces::Something,
         ..Spec::adds(
             "session_start",
             "End the open sessions without a key, and start a new one; a session with a key starts with its first turn.",

@@ -17,6 +17,8 @@ pub struct Spec {
     pub scope: KeyScope,
     /// What the operation does to the memory.
     pub effect: Effect,
+    /// Whether an operation that adds also ends, replaces or hides what was there.
+    pub replaces: Replaces,
     /// The method and path over HTTP.
     pub http: Route,
     /// The operation's tool in MCP's full profile; `None` if it has none of its own.
@@ -38,6 +40,7 @@ impl Spec {
             target: Target::User,
             scope: KeyScope::Read,
             effect: Effect::Reads,
+            replaces: Replaces::Nothing,
             http,
             tool: None,
             class: Class::Quick,
@@ -158,6 +161,18 @@ pub enum Effect {
     Changes,
     /// It removes something permanently.
     Destroys,
+}
+
+/// Whether an operation that adds also ends, replaces or hides what was there. The audit file has a line for each run that
+/// may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// It never does.
+    Nothing,
+    /// It does if the request, or an item of one of its lists, states the field `replacing`.
+    WhatIsNamed,
+    /// It does, or may.
+    Something,
 }
 
 /// The HTTP route of an operation.

@@ -79,6 +79,69 @@ fn what_changes_destroys_leaves_or_is_refused_is_written_down_by_ids_alone() {
     assert!(!fs::read_to_string(&path).unwrap().contains("canary"));
 }
 
+#[test]
+fn what_adds_and_so_replaces_ends_or_hides_what_was_there_is_written_down_with_its_id() {
+    let (mut setup, [key]) =
+        Setup::default().keys([New { origin: thermocline::Origin::User, ..whole_key() }]);
+    let path = setup.path("audit.jsonl");
+    let audit = Audit::open(&path).unwrap();
+    setup.change = Box::new(move |service| service.audit = Some(audit));
+    let server = setup.start();
+    let ask = |path: &str, body: &Value| {
+        let headers = [("x-api-key", key.as_str()), ("content-type", "application/json")];
+        let path = format!("/v1/users/alex/{path}");
+        let answer = server.client().send("POST", &path, &headers, body.to_string().as_bytes());
+        assert!([200, 201].contains(&answer.status), "{path} {body}: {answer:?}");
+        answer.json()
+    };
+    let turn = ask("turns", &json!({ "user_message": "canary" }))["turn_id"].clone();
+    let later = ask("turns", &json!({ "user_message": "canary", "replacing": turn }))["turn_id"].clone();
+    let message =
+        ask("messages", &json!({ "user_message": "canary", "replacing": later }))["turn_id"].clone();
+    let item = json!({ "user_message": "canary", "caller_id": "canary", "replacing": message });
+    ask("turns/batch", &json!({ "turns": [item] }));
+    ask("sessions", &json!({}));
+    ask("anchors", &json!({ "attribute": "home", "value": "canary" }));
+    let save = |content: &str| {
+        let content = json!({ "title": content, "content": content, "caller_id": content });
+        ask("memories", &content)["memory"]["id"].clone()
+    };
+    let (one, two) = (save("A canary sings."), save("The second canary is blue."));
+    ask(
+        "memories/key:A canary sings./supersede".replace(' ', "%20").as_str(),
+        &json!({ "with": { "title": "canary", "content": "canary red" } }),
+    );
+    let three = save("Canaries, all of them, eat seeds.");
+    ask(
+        "memories/merge",
+        &json!({ "memories": [two, three], "into": { "title": "Two", "content": "Two canaries in one." } }),
+    );
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines.iter().map(|line| line["operation"].as_str().unwrap()).collect();
+    let saved = "memory_save";
+    let expected = [
+        "record",
+        "record_message",
+        "record_many",
+        "session_start",
+        "anchor_set",
+        saved,
+        saved,
+        "memory_supersede",
+        saved,
+        "memory_merge",
+    ];
+    assert_eq!(told, expected);
+    assert_eq!((&lines[0]["about"]["replacing"], &lines[1]["about"]["replacing"]), (&turn, &later));
+    assert_eq!((&lines[5]["about"]["id"], &lines[7]["about"]["memory"]), (&one, &one));
+    assert!(lines[9]["about"]["group"].is_string() && lines[4]["about"]["id"].is_string(), "{text}");
+    assert!(
+        lines.iter().all(|line| line["user_id"].is_string()) && !text.to_lowercase().contains("canar"),
+        "{text}"
+    );
+}
+
 /// A word, and a number that callers state.
 const WORD: &str = "saffrankanarie";
 const NUMBER: u64 = 4_929_123_412_341_234;

@@ -11,7 +11,7 @@ use crate::ops::{
     memories::name::MemoryName,
     problem::Problem,
     row,
-    spec::{Class, Route, Spec},
+    spec::{Class, Replaces, Route, Spec},
 };
 
 /// The maximum number of files in one import.
@@ -89,6 +89,7 @@ pub struct MemoryImport;
 impl Operation for MemoryImport {
     const SPEC: Spec = Spec {
         class: Class::Long,
+        replaces: Replaces::Something,
         ..Spec::adds(
             "memory_import",
             "Import other programs' files as memories, as claims; importing the same files again saves nothing.",

@@ -9,7 +9,7 @@ use crate::ops::{
     call::Call,
     memories::{content::Content, name::MemoryName},
     row,
-    spec::{Again, Route, Spec, Tool},
+    spec::{Again, Replaces, Route, Spec, Tool},
 };
 
 pub(super) fn rows() -> Vec<Row> {
@@ -30,6 +30,7 @@ pub struct MemorySave;
 impl Operation for MemorySave {
     const SPEC: Spec = Spec {
         tool: Some(Tool { name: "memory_save", title: "Save" }),
+        replaces: Replaces::Something,
         ..Spec::adds(
             "memory_save",
             "Save a memory, once: known text is not saved again; in a taken slot it replaces the old memory or waits.",
@@ -67,6 +68,7 @@ pub struct MemorySupersede;
 impl Operation for MemorySupersede {
     const SPEC: Spec = Spec {
         again: Again::WithCallerId,
+        replaces: Replaces::Something,
         ..Spec::adds(
             "memory_supersede",
             "Save a memory in place of another one, which is kept as superseded.",
@@ -79,6 +81,7 @@ impl Operation for MemorySupersede {
     fn run(call: Call, request: SupersedeRequest) -> Result<Saved> {
         let memories = call.memories()?;
         let old = request.memory.memory(&memories)?;
+        call.note_gone(old.id);
         let new = request.with.into_new(&call, old.kind)?;
         Ok(memories.supersede(old.id, new)?)
     }
@@ -136,6 +139,7 @@ pub struct MemoryMerge;
 impl Operation for MemoryMerge {
     const SPEC: Spec = Spec {
         again: Again::Another,
+        replaces: Replaces::Something,
         ..Spec::adds(
             "memory_merge",
             "Save a memory in place of 2 to 16 others, which are kept as superseded; undo brings them back.",
