@@ -19,18 +19,32 @@ pub enum Moment {
 /// the step fails there.
 #[doc(hidden)]
 #[derive(Clone, Default)]
-pub struct Faults(Option<Arc<Point>>);
+pub struct Faults {
+    point: Option<Arc<Point>>,
+    /// Whether other programs' triggers on our tables are let be.
+    lets_triggers_be: bool,
+}
 
 type Point = dyn Fn(Moment, &str) -> bool + Send + Sync;
 
 impl Faults {
     #[doc(hidden)]
     pub fn new(fails: impl Fn(Moment, &str) -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(fails)))
+        Self { point: Some(Arc::new(fails)), ..Self::default() }
+    }
+
+    /// Lets other programs' triggers on our tables be, so that a benchmark can log which rows are written.
+    #[doc(hidden)]
+    pub fn with_triggers() -> Self {
+        Self { lets_triggers_be: true, ..Self::default() }
+    }
+
+    pub(crate) fn lets_triggers_be(&self) -> bool {
+        self.lets_triggers_be
     }
 
     pub(crate) fn meet(&self, moment: Moment, sql: &str) -> Result<()> {
-        match &self.0 {
+        match &self.point {
             Some(fails) if fails(moment, sql) => {
                 Err(Error::new(ErrorKind::Io, "a test lets this statement fail"))
             }
@@ -41,6 +55,6 @@ impl Faults {
 
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Faults").field(&self.0.is_some()).finish()
+        f.debug_tuple("Faults").field(&self.point.is_some()).finish()
     }
 }

@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, thread, time::Duration};
 
 use rusqlite::Connection;
-use thermocline::{Config, ContextOptions, Durability, NewTurn, ReceiptId, Session, Thermocline, User};
+use thermocline::{
+    Config, ContextOptions, Durability, Faults, NewTurn, ReceiptId, Session, Thermocline, User,
+};
 use tokio::runtime::Runtime;
 
 use crate::{
@@ -20,10 +22,11 @@ pub fn said(length: Length, count: usize) -> Vec<Said> {
     (0..count).map(|_| writer.sides(length)).collect()
 }
 
-/// Returns the configuration of every file in this benchmark: without the worker, so no job runs in the background.
+/// Returns the configuration of every file in this benchmark: without the worker, so no job runs in the background, and with
+/// triggers that log what is written.
 pub fn config(durability: Durability) -> Config {
     let mut config = Config::default();
-    (config.worker, config.durability) = (false, durability);
+    (config.worker, config.durability, config.faults) = (false, durability, Faults::with_triggers());
     config
 }
 

@@ -226,6 +226,15 @@ impl WriterThread {
         scrubbed.inspect_err(|error| self.drop_if_broken(error))
     }
 
+    /// Checks the schema if its cookie is not the known one, so that nothing that was planted meanwhile acts in `tx`. Returns
+    /// the cookie, or `None` if something was made again, which changes the cookie if `tx` commits.
+    fn check_schema(&self, tx: &Transaction<'_>) -> Result<Option<i64>> {
+        let cookie = schema::cookie(tx)?;
+        let is_known = self.schema == Some(cookie) || self.config.faults.lets_triggers_be();
+        let is_whole = is_known || schema::settle(tx, self.file.path())?;
+        Ok(is_whole.then_some(cookie))
+    }
+
     /// Returns some free pages to the file system. Returns `true` if more remain.
     fn shrink(&mut self) -> Result<bool> {
         self.connect()?;
@@ -240,7 +249,7 @@ impl WriterThread {
             return Ok(false); // Returns without taking the write lock.
         }
         let tx = begin(conn, Deadline::after(PATIENCE_BEHIND))?;
-        check_schema(&tx, &self.file, self.schema)?;
+        self.check_schema(&tx)?;
         let has_more = shrink::shrink(&tx)?;
         self.config.faults.meet(Moment::Before, "COMMIT")?;
         tx.commit()?;
@@ -310,7 +319,7 @@ impl WriterThread {
         self.connect()?;
         let conn = self.conn.as_ref().expect("it was just opened");
         let tx = begin(conn, batch[0].deadline())?;
-        self.schema = check_schema(&tx, &self.file, self.schema)?;
+        self.schema = self.check_schema(&tx)?;
         let sql = Sqlite::new(&tx, &*self.config.clock).with_faults(&self.config.faults);
         let mut staged: Staged = HashMap::new();
         // A savepoint copies each page before the page changes. A single command does not need one.
@@ -462,14 +471,6 @@ fn begin(conn: &Connection, deadline: Deadline) -> Result<Transaction<'_>> {
             begun => return Ok(begun?),
         }
     }
-}
-
-/// Checks the schema if its cookie is not the known one, so that nothing that was planted meanwhile acts in `tx`. Returns the
-/// cookie, or `None` if something was made again, which changes the cookie if `tx` commits.
-pub(super) fn check_schema(tx: &Transaction<'_>, file: &DbFile, known: Option<i64>) -> Result<Option<i64>> {
-    let cookie = schema::cookie(tx)?;
-    let is_whole = known == Some(cookie) || schema::settle(tx, file.path())?;
-    Ok(is_whole.then_some(cookie))
 }
 
 #[cfg(test)]
