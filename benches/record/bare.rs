@@ -87,7 +87,7 @@ impl Bare {
     pub fn start(path: &Path, sessions: usize) -> Self {
         let conn = plain::writer(path);
         conn.execute_batch(SCHEMA).unwrap();
-        for column in ["row_check BLOB", "metadata TEXT"] {
+        for column in ["row_check BLOB", "metadata TEXT", "recorded_by TEXT"] {
             conn.execute_batch(&format!("ALTER TABLE conversation_turns ADD COLUMN {column}")).unwrap();
         }
         conn.execute("INSERT INTO users (id, created_at) VALUES (?1, ?2)", params![id(0), AT]).unwrap();
